@@ -1,0 +1,1 @@
+"""Training and comparing the models: recipes in, checkpoints and records out."""
