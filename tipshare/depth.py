@@ -4,12 +4,14 @@ t is depth and runs through (0, 1]: with L depth steps it takes the values 1/L, 
 called positions and never time.
 """
 
+import abc
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import equinox as eqx
 import haliax as hax
+import jax
 import jax.numpy as jnp
 import jax.random as jr
 from haliax import Axis, NamedArray
@@ -27,24 +29,19 @@ class TimeIndexed(eqx.Module):
     `time` is what `TimeEmbedding` returns; if it has a `depth` axis, the weights that depend on t have one too.
     """
 
-    def at(self, time: NamedArray) -> Any:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def at(self, time: NamedArray) -> Any: ...
 
 
 def at(tree: Tree, time: NamedArray | None) -> Tree:
     """`tree` with every time-indexed layer in it replaced by the plain layer it is at `time`."""
     if time is None:
         return tree
-    return _map_time_indexed(lambda layer: layer.at(time), tree)
 
-
-def _map_time_indexed(change: Callable[[TimeIndexed], Any], tree: Tree) -> Tree:
     def is_time_indexed(node: Any) -> bool:
         return isinstance(node, TimeIndexed)
 
-    return hax.tree_util.tree_map(
-        lambda node: change(node) if is_time_indexed(node) else node, tree, is_leaf=is_time_indexed
-    )
+    return jax.tree.map(lambda node: node.at(time) if is_time_indexed(node) else node, tree, is_leaf=is_time_indexed)
 
 
 def depth_grid(steps: int) -> NamedArray:
