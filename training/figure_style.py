@@ -1,0 +1,77 @@
+"""How figures look, and how they are written."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from training.palette import FAINT, INK
+
+FORMATS = ("png", "pdf")
+WIDTH = 6.4
+
+STYLE: Any = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so figures look the same everywhere
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,  # real fonts, which publishers ask for
+}
+
+
+class MissingDataError(ValueError):
+    """The records lack what a figure shows; the message says what."""
+
+
+def new_axes(title: str, *, height: float, width: float = WIDTH) -> tuple[Figure, Axes]:
+    """An empty figure with one set of axes; made without pyplot, so that it belongs to no window."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_title(title, pad=10)
+    return figure, axes
+
+
+def save_figure(figure: Figure, stem: Path) -> list[Path]:
+    """Write a figure as PNG and PDF; the same figure gives the same bytes."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    written = []
+    for suffix in FORMATS:
+        path = stem.with_name(f"{stem.name}.{suffix}")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        dates = {"CreationDate": None} if suffix == "pdf" else {}
+        figure.savefig(temporary, format=suffix, metadata=dates)
+        temporary.replace(path)
+        written.append(path)
+    return written
+
+
+def legend_below(figure: Figure, handles: Sequence[Line2D], *, columns: int = 4) -> None:
+    """A legend under the axes, where it covers nothing."""
+    if handles:
+        figure.legend(handles=list(handles), loc="outside lower center", ncols=min(columns, len(handles)))
+
+
+def key(
+    label: str, *, colour: str = INK, mark: str = "o", hollow: bool = False, line: Literal["", "-", "--", ":"] = ""
+) -> Line2D:
+    """One entry of a legend."""
+    face = "white" if hollow else colour
+    return Line2D([], [], color=colour, marker=mark, linestyle=line, markerfacecolor=face, markersize=6, label=label)
