@@ -1,10 +1,12 @@
 """How figures look, and how they are written."""
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -13,6 +15,9 @@ from training.palette import FAINT, INK
 
 FORMATS = ("png", "pdf")
 WIDTH = 6.4
+# Of the legend, at its font size; a key takes the room of some letters too.
+LETTERS_PER_INCH = 14.5
+LETTERS_PER_KEY = 8
 
 STYLE: Any = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so figures look the same everywhere
@@ -63,10 +68,13 @@ def save_figure(figure: Figure, stem: Path) -> list[Path]:
     return written
 
 
-def legend_below(figure: Figure, handles: Sequence[Line2D], *, columns: int = 4) -> None:
-    """A legend under the axes, where it covers nothing."""
-    if handles:
-        figure.legend(handles=list(handles), loc="outside lower center", ncols=min(columns, len(handles)))
+def legend_below(figure: Figure, handles: Sequence[Artist], *, title: str | None = None) -> None:
+    """A legend under the axes, where it covers nothing, with as many columns as fit."""
+    longest = max(len(str(each.get_label())) for each in handles)
+    columns = max(1, int(figure.get_figwidth() * LETTERS_PER_INCH / (longest + LETTERS_PER_KEY)))
+    # Full rows: five entries in four columns would leave a row of one.
+    columns = math.ceil(len(handles) / math.ceil(len(handles) / columns))
+    figure.legend(handles=list(handles), loc="outside lower center", ncols=columns, title=title, handlelength=2.6)
 
 
 def key(

@@ -31,7 +31,7 @@ def draw_significance(group: RunGroup, metric: str = LOSS) -> Figure:
         raise MissingDataError("the significance matrix needs two models with at least two seeds each")
     labels = list(dict.fromkeys(label for each in pairs for label in (each.first, each.second)))
     size = max(3.4, 0.85 * len(labels))
-    figure, axes = new_axes(f"Row minus column, {group.name}", width=size + 2.6, height=size * 0.75 + 1.9)
+    figure, axes = new_axes(f"Difference, row minus column, {group.name}", width=size + 2.6, height=size * 0.75 + 1.9)
     for pair in pairs:
         row, column = labels.index(pair.second), labels.index(pair.first)
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=_verdict_colour(pair), edgecolor="white"))
@@ -43,9 +43,9 @@ def draw_significance(group: RunGroup, metric: str = LOSS) -> Figure:
     axes.set_yticks(range(1, len(labels)), [title_of(each) for each in labels[1:]])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    meanings = ((LOWER, "row lower, p < 0.05"), (HIGHER, "row higher, p < 0.05"), (OPEN, "open"))
+    meanings = ((LOWER, "row lower, p < 0.05"), (HIGHER, "row higher, p < 0.05"), (OPEN, "not significant"))
     handles = [Patch(facecolor=colour, edgecolor=FAINT, label=meaning) for colour, meaning in meanings]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, title="p after Holm's correction")
+    legend_below(figure, handles, title="p after Holm's correction")
     return figure
 
 
@@ -143,7 +143,7 @@ def draw_depth_steps(group: RunGroup, metric: str = LOSS) -> Figure:
     axes.grid(True)
     axes.set_xlabel("depth steps")
     axes.set_ylabel("validation loss (nats per byte)")
-    legend_below(figure, handles, columns=2)
+    legend_below(figure, handles)
     return figure
 
 

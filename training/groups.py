@@ -13,9 +13,11 @@ from training.palette import rank_of
 from training.records import RunRecord
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RunGroup:
     """Runs that differ in the model and the seed alone, so that their numbers may be compared.
+
+    A group equals only itself, so that what was computed from it can be kept.
 
     Attributes:
         name: Name of the group in files and headings: the recipe, and what tells it from other groups of that recipe.

@@ -1,12 +1,14 @@
 """Figures of how low the loss gets: by model, by size, along training."""
 
+from collections import Counter
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from training.figure_style import MissingDataError, key, legend_below, new_axes
+from training.figure_style import WIDTH, MissingDataError, key, legend_below, new_axes
 from training.groups import RunGroup
 from training.palette import COLOURS, TITLES, colour_of, mark_of, title_of
 from training.published import published_for
@@ -14,6 +16,10 @@ from training.result_rows import ResultRow, result_rows
 from training.statistics import LOSS
 from training.tables import count_in_words, show_loss
 
+# Steps, and lowest, mean and highest loss of the seeds.
+Curve = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+MOST_CURVES = 6
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
@@ -21,17 +27,17 @@ def draw_loss(group: RunGroup, metric: str = LOSS) -> Figure:
     """The loss of every model with its interval and seeds; published figures beside it, hollow."""
     measured = _measured(group, metric)
     published = {row.kind: row for row in _published(group, metric)}
-    figure, axes = new_axes(f"{_name(metric)} by model, {group.name}", height=1.5 + 0.5 * len(measured))
+    row_height = 0.6 if published else 0.38
+    figure, axes = new_axes(f"{_name(metric)} by model, {group.name}", height=1.4 + row_height * len(measured))
     for place, row in enumerate(measured):
-        theirs = published.pop(row.kind, None) if row.label == row.kind else None
-        _dots(axes, row, place - (0.16 if theirs else 0.0))
-        _value(axes, show_loss(row), place - (0.16 if theirs else 0.0))
-        if theirs:
-            _dots(axes, theirs, place + 0.2)
-            _value(axes, show_loss(theirs), place + 0.2)
+        theirs = published.get(row.kind) if row.label == row.kind else None
+        for each, at in ((row, place - (0.24 if theirs else 0.0)), (theirs, place + 0.18)):
+            if each:
+                _dots(axes, each, at, seeds_at=at + (0.13 if published else 0.22))
+                _value(axes, show_loss(each), at)
     _list_models(axes, measured)
     axes.set_xlabel(_unit(metric))
-    legend_below(figure, _sources(group, measured, metric, "mean and 95 % interval, with seeds"), columns=2)
+    legend_below(figure, _sources(group, measured, metric, "mean and 95 % interval, with seeds"))
     return figure
 
 
@@ -61,7 +67,7 @@ def draw_parameters(group: RunGroup, metric: str = LOSS) -> Figure:
     axes.set_ylabel(_unit(metric))
     kinds = [kind for kind in COLOURS if any(row.kind == kind for row in rows)]
     handles = [key(TITLES[kind], colour=colour_of(kind), mark=mark_of(kind)) for kind in kinds]
-    legend_below(figure, [*handles, *_sources(group, measured, metric, "95 % interval")], columns=4)
+    legend_below(figure, [*handles, *_sources(group, measured, metric, "95 % interval")])
     return figure
 
 
@@ -71,7 +77,9 @@ def draw_step_time(group: RunGroup, metric: str = LOSS) -> Figure:
     if not measured:
         raise MissingDataError("step time needs runs with speed.step_ms")
     published = {row.kind: row for row in _published(group, metric) if row.step_ms}
-    figure, axes = new_axes(f"Time per training step, {group.name}", height=1.5 + 0.45 * len(measured))
+    figure, axes = new_axes(
+        f"Time per training step, {group.name}", height=1.4 + (0.45 if published else 0.3) * len(measured)
+    )
     shown = []
     for place, row in enumerate(measured):
         theirs = published.get(row.kind) if row.label == row.kind else None
@@ -92,7 +100,7 @@ def draw_step_time(group: RunGroup, metric: str = LOSS) -> Figure:
     experiment = published_for(group.recipe)
     if published and experiment:
         handles.append(key(f"published ({experiment.device})", hollow=True))
-    legend_below(figure, handles, columns=2)
+    legend_below(figure, handles)
     return figure
 
 
@@ -101,36 +109,57 @@ def draw_learning_curves(group: RunGroup, metric: str = LOSS) -> Figure:
     curves = {label: curve for label in group.labels if (curve := _mean_curve(group, label)) is not None}
     if not curves:
         raise MissingDataError("learning curves need runs with at least two evaluations")
-    figure, axes = new_axes(f"Validation loss along training, {group.name}", height=4.2)
-    handles = []
-    drawn: dict[str, int] = {}
-    for label, (steps, low, mean, high) in curves.items():
-        kind = group.kind_of(label)
-        # Ablations share the colour of their kind; the line tells them apart.
-        line = LINES[drawn.setdefault(kind, 0) % len(LINES)]
-        drawn[kind] += 1
-        mark = mark_of(kind) if len(steps) <= 12 else ""
-        axes.plot(steps, mean, color=colour_of(kind), linestyle=line, linewidth=1.5, marker=mark, markersize=4)
-        axes.fill_between(steps, low, high, color=colour_of(kind), alpha=0.15, linewidth=0)
-        handles.append(Line2D([], [], color=colour_of(kind), linestyle=line, marker=mark, label=title_of(label)))
+    title = f"Validation loss along training, {group.name}"
+    if len(curves) > MOST_CURVES:
+        return _curves_by_kind(group, curves, title)
+    figure, axes = new_axes(title, height=4.2)
+    handles = _draw_curves(axes, group, curves)
     experiment = published_for(group.recipe)
     theirs = [each for each in experiment.results if each.curve] if experiment else []
     for each in theirs:
         axes.plot(*zip(*each.curve, strict=True), **_mark(each.kind, hollow=True, size=5), linestyle=":", linewidth=1)
     if theirs:
-        handles.append(key("published", hollow=True, line=":"))
+        handles.append(key("published: not causal, see the notes", hollow=True, line=":"))
     if any(len(group.runs[label]) > 1 for label in curves):
         handles.append(Line2D([], [], color="grey", alpha=0.25, linewidth=6, label="range of the seeds"))
-    axes.grid(True)
     axes.set_xlabel("training step")
     axes.set_ylabel(_unit(LOSS))
-    legend_below(figure, handles, columns=3)
+    legend_below(figure, handles)
     return figure
 
 
-def _mean_curve(group: RunGroup, label: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
-    """Steps, and lowest, mean and highest loss of the seeds, at the steps that all seeds have."""
-    curves = [dict((step, loss) for step, loss in run.curve) for run in group.runs[label]]
+def _curves_by_kind(group: RunGroup, curves: dict[str, Curve], title: str) -> Figure:
+    """One panel per kind, for ablations of more models than one pair of axes can show."""
+    kinds = list(dict.fromkeys(group.kind_of(label) for label in curves))
+    figure = Figure(figsize=(max(WIDTH, 3.0 * len(kinds)), 3.8), layout="constrained")
+    figure.suptitle(title, fontweight="bold", fontsize=10)
+    for axes, kind in zip(figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds, strict=True):
+        handles = _draw_curves(axes, group, {label: curves[label] for label in curves if group.kind_of(label) == kind})
+        axes.legend(handles=handles, loc="upper right", handlelength=3)
+        axes.set_xlabel("training step")
+    figure.axes[0].set_ylabel(_unit(LOSS))
+    return figure
+
+
+def _draw_curves(axes: Axes, group: RunGroup, curves: dict[str, Curve]) -> list[Line2D]:
+    handles = []
+    drawn: Counter[str] = Counter()
+    for label, (steps, low, mean, high) in curves.items():
+        kind = group.kind_of(label)
+        # Ablations share the colour of their kind; the line tells them apart.
+        line = LINES[drawn[kind] % len(LINES)]
+        drawn[kind] += 1
+        mark = mark_of(kind) if len(steps) <= 12 and drawn[kind] == 1 else ""
+        axes.plot(steps, mean, color=colour_of(kind), linestyle=line, linewidth=1.5, marker=mark, markersize=4)
+        axes.fill_between(steps, low, high, color=colour_of(kind), alpha=0.15, linewidth=0)
+        handles.append(Line2D([], [], color=colour_of(kind), linestyle=line, marker=mark, label=title_of(label)))
+    axes.grid(True)
+    return handles
+
+
+def _mean_curve(group: RunGroup, label: str) -> Curve | None:
+    """A model's learning curve, at the steps that all of its seeds have."""
+    curves = [{step: loss for step, loss in run.curve} for run in group.runs[label]]
     steps = sorted(set.intersection(*(set(each) for each in curves)))
     if len(steps) < 2:
         return None
@@ -164,8 +193,8 @@ def _mark(kind: str, *, hollow: bool, size: float) -> dict:
     return {"color": colour, "marker": mark_of(kind), "markerfacecolor": face, "markersize": size}
 
 
-def _dots(axes: Axes, row: ResultRow, at: float) -> None:
-    """Seeds as small dots, their mean as a large one, the interval as a bar."""
+def _dots(axes: Axes, row: ResultRow, at: float, *, seeds_at: float) -> None:
+    """The mean as a mark, the interval as a bar, and the seeds as small dots beneath."""
     hollow = row.source == "published"
     reach = row.loss.half_width
     if reach is not None:
@@ -173,15 +202,15 @@ def _dots(axes: Axes, row: ResultRow, at: float) -> None:
         face = "none" if hollow else colour_of(row.kind)
         axes.scatter(
             row.loss.values,
-            [at] * len(row.loss.values),
-            s=14,
+            [seeds_at] * len(row.loss.values),
+            s=9,
             alpha=0.55,
             facecolors=face,
             edgecolors=colour_of(row.kind),
             linewidths=0.8,
             zorder=3,
         )
-    axes.plot([row.loss.mean], [at], **_mark(row.kind, hollow=hollow, size=8), zorder=4)
+    axes.plot([row.loss.mean], [at], **_mark(row.kind, hollow=hollow, size=7), zorder=4)
 
 
 def _value(axes: Axes, text: str, at: float) -> None:

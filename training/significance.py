@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -112,7 +113,8 @@ def compare(first: str, second: str, summaries: dict[str, Summary], metric: str 
     )
 
 
-def compare_group(group: RunGroup, metric: str = LOSS) -> list[Comparison]:
+@lru_cache(maxsize=16)  # every table, figure and sentence of a report asks for it
+def compare_group(group: RunGroup, metric: str = LOSS) -> tuple[Comparison, ...]:
     """All pairs of models in a group, each family of tests corrected over all pairs."""
     summaries = summarise_group(group, metric)
     pairs = [compare(first, second, summaries, metric) for first, second in combinations(summaries, 2)]
@@ -120,7 +122,7 @@ def compare_group(group: RunGroup, metric: str = LOSS) -> list[Comparison]:
         corrected = holm([_p_value(getattr(each, family)) for each in pairs])
         pairs = [_with_holm(each, family, p) for each, p in zip(pairs, corrected, strict=True)]
     decided = holm([each.p_value for each in pairs])
-    return [replace(each, p_holm=p) for each, p in zip(pairs, decided, strict=True)]
+    return tuple(replace(each, p_holm=p) for each, p in zip(pairs, decided, strict=True))
 
 
 Interval = tuple[float | None, float | None]

@@ -18,23 +18,24 @@ NOTHING = "n/a"
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """A column: its heading, what a reader sees of a row, and whether it is a number."""
+    """A column: its heading, what a reader sees of a row, whether it is a number, and whether the best is bold."""
 
     heading: str
     show: Callable[[Row], str]
     is_number: bool = True
+    is_judged: bool = False
 
 
 def results_markdown(group: RunGroup, *, metric: str = LOSS, source: Source = "measured") -> str:
     """The results table of a group in Markdown; the lowest measured loss is bold."""
     rows = result_rows(group, metric=metric, source=source)
-    return _markdown(_result_columns(rows, metric), rows, bold=_best(rows))
+    return _markdown(_result_columns(rows, metric), rows, best=_best(rows))
 
 
 def results_latex(group: RunGroup, *, metric: str = LOSS, source: Source = "measured") -> str:
     """The results table of a group in LaTeX, for booktabs."""
     rows = result_rows(group, metric=metric, source=source)
-    return _latex(_result_columns(rows, metric), rows, bold=_best(rows))
+    return _latex(_result_columns(rows, metric), rows, best=_best(rows))
 
 
 def results_csv(group: RunGroup, *, metric: str = LOSS, source: Source = "measured") -> str:
@@ -85,11 +86,11 @@ def count_in_words(count: int) -> str:
 
 
 def show_p(p_value: float | None) -> str:
-    """A p-value with two digits, never rounded to zero."""
+    """A p-value with two or three digits, never rounded to zero."""
     if p_value is None:
         return NOTHING
     if p_value >= 0.001:
-        return f"{p_value:.2g}"
+        return f"{p_value:.3g}"
     mantissa, _, exponent = f"{p_value:.1e}".partition("e")
     return f"{mantissa}e{int(exponent)}"
 
@@ -122,7 +123,7 @@ def _result_columns(rows: Sequence[ResultRow], metric: str) -> list[Column[Resul
         Column("parameters", lambda row: _or_nothing(row.parameters, count_in_words)),
         Column("effective", lambda row: _or_nothing(row.effective, count_in_words)),
         Column(f"against plain {size}", lambda row: show_compression(row.compression)),
-        Column(heading, show_loss),
+        Column(heading, show_loss, is_judged=True),
         Column("seeds", lambda row: str(len(row.loss.values))),
         Column("bits/byte", lambda row: _or_nothing(row.bits_per_byte, "{:.3f}".format)),
         Column("ms/step", lambda row: _or_nothing(row.step_ms, "{:.1f}".format)),
@@ -171,21 +172,24 @@ def _best(rows: Sequence[ResultRow]) -> int | None:
     return min(measured, key=lambda place: rows[place].loss.mean) if len(measured) > 1 else None
 
 
-def _markdown(columns: Sequence[Column[Row]], rows: Sequence[Row], *, bold: int | None = None) -> str:
+def _markdown(columns: Sequence[Column[Row]], rows: Sequence[Row], *, best: int | None = None) -> str:
     lines = [[each.heading for each in columns], ["---:" if each.is_number else "---" for each in columns]]
     for place, row in enumerate(rows):
         cells = [each.show(row).replace("|", "\\|") for each in columns]
-        lines.append([f"**{cell}**" for cell in cells] if place == bold else cells)
+        judged = [each.is_judged and place == best for each in columns]
+        lines.append([f"**{cell}**" if bold else cell for cell, bold in zip(cells, judged, strict=True)])
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
 
 
-def _latex(columns: Sequence[Column[Row]], rows: Sequence[Row], *, bold: int | None = None) -> str:
+def _latex(columns: Sequence[Column[Row]], rows: Sequence[Row], *, best: int | None = None) -> str:
     layout = "".join("r" if each.is_number else "l" for each in columns)
     lines = [f"\\begin{{tabular}}{{{layout}}}", "\\toprule"]
     lines += [" & ".join(_escape(each.heading) for each in columns) + " \\\\", "\\midrule"]
     for place, row in enumerate(rows):
         cells = [_escape(each.show(row)) for each in columns]
-        lines.append(" & ".join(f"\\textbf{{{cell}}}" if place == bold else cell for cell in cells) + " \\\\")
+        judged = [each.is_judged and place == best for each in columns]
+        cells = [f"\\textbf{{{cell}}}" if bold else cell for cell, bold in zip(cells, judged, strict=True)]
+        lines.append(" & ".join(cells) + " \\\\")
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"]) + "\n"
 
 
