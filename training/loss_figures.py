@@ -20,6 +20,7 @@ from training.tables import count_in_words, show_loss
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 MOST_CURVES = 6
+MOST_NAMES = 10
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
@@ -56,6 +57,11 @@ def draw_parameters(group: RunGroup, metric: str = LOSS) -> Figure:
             yerr=None if row.loss.half_width is None else [row.loss.half_width],
             **_mark(row.kind, hollow=hollow, size=8),
         )
+        # Kinds are in the legend; ablations of one kind look alike, so they carry their names while there is room.
+        if row.label != row.kind and len(measured) <= MOST_NAMES:
+            axes.annotate(
+                row.title, (row.parameters or 0, row.loss.mean), (7, 3), textcoords="offset points", fontsize=7
+            )
     axes.set_xscale("log")
     counts = [row.parameters or 1 for row in rows]
     axes.set_xlim(min(counts) / 1.6, max(counts) * 1.6)
@@ -72,14 +78,13 @@ def draw_parameters(group: RunGroup, metric: str = LOSS) -> Figure:
 
 
 def draw_step_time(group: RunGroup, metric: str = LOSS) -> Figure:
-    """Milliseconds per training step, on a logarithmic axis; published ones are of another machine."""
+    """Milliseconds per training step; published ones are of another machine."""
     measured = [row for row in _measured(group, metric) if row.step_ms]
     if not measured:
         raise MissingDataError("step time needs runs with speed.step_ms")
     published = {row.kind: row for row in _published(group, metric) if row.step_ms}
-    figure, axes = new_axes(
-        f"Time per training step, {group.name}", height=1.4 + (0.45 if published else 0.3) * len(measured)
-    )
+    row_height = 0.45 if published else 0.3
+    figure, axes = new_axes(f"Time per training step, {group.name}", height=1.4 + row_height * len(measured))
     shown = []
     for place, row in enumerate(measured):
         theirs = published.get(row.kind) if row.label == row.kind else None
@@ -89,14 +94,18 @@ def draw_step_time(group: RunGroup, metric: str = LOSS) -> Figure:
                 axes.errorbar([each.step_ms], [at], **_mark(each.kind, hollow=hollow, size=7))
                 _value(axes, f"{each.step_ms:.1f} ms", at)
                 shown.append(each.step_ms)
-    axes.set_xscale("log")
-    axes.set_xlim(min(shown) / 1.5, max(shown) * 1.5)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    if max(shown) < 8 * min(shown):
+        axes.set_xlim(0, max(shown) * 1.08)
+    else:
+        axes.set_xscale("log")
+        axes.set_xlim(min(shown) / 1.5, max(shown) * 1.5)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
     _list_models(axes, measured)
     axes.set_xlabel("ms per training step")
-    handles = [key(f"measured here ({', '.join(group.devices)}), median")]
+    device = group.devices[0] if len(group.devices) == 1 else "several devices"
+    handles = [key(f"measured here ({device}), median")]
     experiment = published_for(group.recipe)
     if published and experiment:
         handles.append(key(f"published ({experiment.device})", hollow=True))
@@ -131,11 +140,11 @@ def draw_learning_curves(group: RunGroup, metric: str = LOSS) -> Figure:
 def _curves_by_kind(group: RunGroup, curves: dict[str, Curve], title: str) -> Figure:
     """One panel per kind, for ablations of more models than one pair of axes can show."""
     kinds = list(dict.fromkeys(group.kind_of(label) for label in curves))
-    figure = Figure(figsize=(max(WIDTH, 3.0 * len(kinds)), 3.8), layout="constrained")
+    figure = Figure(figsize=(max(WIDTH, 2.8 * len(kinds)), 4.2), layout="constrained")
     figure.suptitle(title, fontweight="bold", fontsize=10)
     for axes, kind in zip(figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds, strict=True):
         handles = _draw_curves(axes, group, {label: curves[label] for label in curves if group.kind_of(label) == kind})
-        axes.legend(handles=handles, loc="upper right", handlelength=3)
+        axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.18), handlelength=3)
         axes.set_xlabel("training step")
     figure.axes[0].set_ylabel(_unit(LOSS))
     return figure

@@ -12,6 +12,7 @@ from tipshare.parameters import count_parameters
 from training.groups import RunGroup
 from training.palette import title_of
 from training.published import PublishedResult, published_for
+from training.records import RunRecord
 from training.statistics import LOSS, Summary, summarise, summarise_group
 
 Source = Literal["measured", "published", "both"]
@@ -31,7 +32,7 @@ class ResultRow:
         loss: The metric over seeds. Published spreads are recomputed from the published losses, with n-1.
         bits_per_byte: As recorded, or the metric in bits where that is a loss.
         step_ms: Median over runs of the median step.
-        memory_mb: Largest peak of all runs.
+        memory_mb: What one compiled training step takes: weights, optimizer state and temporaries.
     """
 
     source: Literal["measured", "published"]
@@ -86,7 +87,7 @@ def _measured(group: RunGroup, label: str, summary: Summary, metric: str) -> Res
         loss=summary,
         bits_per_byte=sum(bits) / len(bits) if bits else summary.mean / math.log(2) if "loss" in metric else None,
         step_ms=_over(median, [run.speed.get("step_ms") for run in runs]),
-        memory_mb=_over(max, [run.memory.get("peak_mb") for run in runs]),
+        memory_mb=_over(max, [_step_memory(run) for run in runs]),
     )
 
 
@@ -109,6 +110,12 @@ def _published(result: PublishedResult, seeds: Sequence[int]) -> ResultRow:
         step_ms=result.step_ms,
         memory_mb=None,
     )
+
+
+def _step_memory(run: RunRecord) -> float | None:
+    """Megabytes of one step. The peak of a process will not do: it includes all that ran in it before."""
+    parts = [run.memory.get("step_argument_bytes"), run.memory.get("step_temporary_bytes")]
+    return None if None in parts else sum(_present(parts)) / 1e6
 
 
 def _present(values: Sequence[float | None]) -> list[float]:

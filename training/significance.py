@@ -154,8 +154,8 @@ def sign_flip_test(differences: Sequence[float], *, scale: float = 1.0) -> Outco
 
     With n seeds no p-value is below 2 / 2^n: 0.0625 for five.
     """
-    if len(differences) < 1:
-        raise ValueError("a sign-flip test needs at least one difference")
+    if len(differences) < 2:
+        raise ValueError(f"a sign-flip test needs at least two differences, not {len(differences)}; run more seeds")
     if no_spread([*differences, 0.0], scale=scale):
         return Outcome(statistic=0.0, degrees=None, p_value=1.0)
     result = stats.permutation_test(

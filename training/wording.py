@@ -70,6 +70,8 @@ def notes_on(group: RunGroup, *, metric: str = LOSS) -> list[str]:
             f"{title_of(label)} ({len(summaries[label].seeds)})" for label in (pair.first, pair.second)
         )
         notes.append(f"Different seeds: {counts} share {len(pair.seeds)}; only those are paired.")
+    if any("valid_loss_full" in run.final for runs in group.runs.values() for run in runs):
+        notes.append("The loss is that of fixed windows of the validation text, bits per byte are of all of it.")
     if len(group.devices) > 1:
         notes.append(f"Step times come from several devices ({', '.join(group.devices)}): do not compare them.")
     return notes

@@ -28,7 +28,7 @@ def make_record(kind: str = "standard", seed: int = 42, loss: float = 2.0, **cha
         "final": {"valid_loss": loss},
         "parameters": {"embedding": 4096, "block": 6000, "head": 4128, "total": 14_224, "effective": 14_224},
         "speed": {"step_ms": 20.0, "step_ms_spread": 0.5, "compile_seconds": 3.0, "tokens_per_second": 51_200.0},
-        "memory": {"peak_mb": 400.0},
+        "memory": {"step_argument_bytes": 1e8, "step_temporary_bytes": 3e8, "peak_process_bytes": 9e8},
         "flops": {"per_token": 1e5},
         "machine": {"device": "cpu", "jax": "0.10.2"},
         "commit": "0123456",
