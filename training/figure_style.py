@@ -2,6 +2,7 @@
 
 import math
 import os
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -18,13 +19,11 @@ WIDTH = 6.4
 # Of the legend, at its font size; a key takes the room of some letters too.
 LETTERS_PER_INCH = 14.5
 LETTERS_PER_KEY = 8
+TITLE_LETTERS_PER_INCH = 10.5
 
 STYLE: Any = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so figures look the same everywhere
     "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.spines.top": False,
@@ -49,9 +48,15 @@ class MissingDataError(ValueError):
 def new_axes(title: str, *, height: float, width: float = WIDTH) -> tuple[Figure, Axes]:
     """An empty figure with one set of axes; made without pyplot, so that it belongs to no window."""
     figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set_title(title, pad=10)
-    return figure, axes
+    set_title(figure, title)
+    return figure, figure.add_subplot()
+
+
+def set_title(figure: Figure, title: str) -> None:
+    """A title over the whole figure, in as many lines as it needs: names of changed recipes are long."""
+    letters = int(figure.get_figwidth() * TITLE_LETTERS_PER_INCH)
+    lines = textwrap.fill(title, letters, break_on_hyphens=False)
+    figure.suptitle(lines, x=0.01, ha="left", fontsize=10, fontweight="bold")
 
 
 def save_figure(figure: Figure, stem: Path) -> list[Path]:

@@ -30,8 +30,10 @@ def draw_significance(group: RunGroup, metric: str = LOSS) -> Figure:
     if not any(each.test for each in pairs):
         raise MissingDataError("the significance matrix needs two models with at least two seeds each")
     labels = list(dict.fromkeys(label for each in pairs for label in (each.first, each.second)))
-    size = max(3.4, 0.85 * len(labels))
-    figure, axes = new_axes(f"Difference, row minus column, {group.name}", width=size + 2.6, height=size * 0.75 + 1.9)
+    cells = len(labels) - 1
+    figure, axes = new_axes(
+        f"Difference, row minus column, {group.name}", width=max(4.8, 2.4 + 0.95 * cells), height=2.0 + 0.7 * cells
+    )
     for pair in pairs:
         row, column = labels.index(pair.second), labels.index(pair.first)
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=_verdict_colour(pair), edgecolor="white"))

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from training.figure_style import WIDTH, MissingDataError, key, legend_below, new_axes
+from training.figure_style import WIDTH, MissingDataError, key, legend_below, new_axes, set_title
 from training.groups import RunGroup
 from training.palette import COLOURS, TITLES, colour_of, mark_of, title_of
 from training.published import published_for
@@ -141,7 +141,7 @@ def _curves_by_kind(group: RunGroup, curves: dict[str, Curve], title: str) -> Fi
     """One panel per kind, for ablations of more models than one pair of axes can show."""
     kinds = list(dict.fromkeys(group.kind_of(label) for label in curves))
     figure = Figure(figsize=(max(WIDTH, 2.8 * len(kinds)), 4.2), layout="constrained")
-    figure.suptitle(title, fontweight="bold", fontsize=10)
+    set_title(figure, title)
     for axes, kind in zip(figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds, strict=True):
         handles = _draw_curves(axes, group, {label: curves[label] for label in curves if group.kind_of(label) == kind})
         axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.18), handlelength=3)

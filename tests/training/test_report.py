@@ -328,6 +328,14 @@ def test_many_curves_get_a_panel_per_kind():
     assert [len(each.lines) for each in panels] == [4, 4]
 
 
+def test_titles_of_changed_recipes_stay_inside_the_figure():
+    group = group_of(*runs(recipe="published-1000+learning_rate=0.001+model.hidden_dim=384+model.num_layers=12"))
+    figure = draw("loss", group)
+    figure.draw_without_rendering()
+    (title,) = [each for each in figure.texts if "hidden_dim" in each.get_text().replace("\n", "")]
+    assert title.get_window_extent().x1 < figure.bbox.x1
+
+
 # The report as a whole
 
 
