@@ -108,7 +108,7 @@ def run_depth(
         step_size: What a block's output is multiplied with before it is added.
         key: Dropout key; `None` for evaluation.
         keep_path: Also return x after every depth step, along `depth`.
-        recompute: Keep only x between blocks for the backward pass.
+        recompute: Keep only x between blocks for the backward pass; otherwise the results of matrix products too.
     """
     t = depth_grid(steps)
     keys = None if key is None else jr.split(key, steps)
@@ -118,5 +118,9 @@ def run_depth(
         x = block(x, step_size, key=key)
         return x, (x if keep_path else None)
 
-    scan = hax.scan(one_step, t.axes[0], remat=recompute)
+    # What lies between matrix products is cheaper to compute again than to carry through memory: with all of it kept,
+    # a training step of `standard` needs 312 MB instead of 121 MB of temporary memory.
+    policies = jax.checkpoint_policies
+    policy = policies.nothing_saveable if recompute else policies.dots_saveable
+    scan: Any = hax.scan(jax.checkpoint(one_step, policy=policy, prevent_cse=False), t.axes[0])
     return scan(x, blocks, t) if keys is None else scan(x, blocks, t, keys)
