@@ -86,7 +86,7 @@ def load_corpus(name: str, data_dir: Path | None = None, cache: Path | None = No
         texts = {part: _map_file(path) for part, path in paths.items()}
     if "all" in texts:
         texts = _split(texts["all"], SHAKESPEARE_SHARES if name == "shakespeare" else SHARES)
-    return Corpus(name, texts, {split: hashlib.sha256(data).hexdigest() for split, data in texts.items()})
+    return Corpus(name, texts, {split: hashlib.sha256(data.data).hexdigest() for split, data in texts.items()})
 
 
 def _map_file(path: Path) -> np.ndarray:

@@ -1,0 +1,110 @@
+"""What a model costs: parameters by part, operations per token, memory, time per step."""
+
+import dataclasses
+import resource
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax
+import numpy as np
+from haliax import NamedArray
+from jax.extend.core import jaxpr_as_fun
+from jax.stages import Compiled
+
+from tipshare.config import ModelConfig
+from tipshare.model import LanguageModel
+from tipshare.parameters import count_parameters
+from training.recipe import Recipe
+from training.step import Program
+
+# A backward pass multiplies every matrix twice, for its inputs and for itself.
+TRAINING_TO_FORWARD = 3
+
+
+def parameters_by_part(config: ModelConfig) -> dict[str, int]:
+    """Stored parameters by part, their `total`, and `effective`: what one pass reads once depth is laid out."""
+    counts = count_parameters(config)
+    parts = {name: int(value) for name, value in dataclasses.asdict(counts).items()}
+    return {**parts, "total": int(counts.total), "effective": int(count_parameters(config, frozen=True).total)}
+
+
+def formula_flops_per_token(config: ModelConfig, length: int) -> float:
+    """Multiplications and additions of the matrix products in a forward pass, per token.
+
+    Two per entry of every matrix that a token meets, at each depth step, and four per unit and visible position for
+    attention's two products. What a hypernetwork spends to write the weights is shared by all tokens and left out.
+    """
+    frozen = eqx.filter_eval_shape(lambda: config.build(key=jax.random.key(0)).freeze())
+    return 2.0 * (_entries_met(frozen) + frozen.head.weight.size) + 4.0 * config.num_layers * length * config.hidden_dim
+
+
+def _entries_met(frozen: LanguageModel) -> int:
+    """Matrix entries of all blocks; a shared matrix counts once per depth step."""
+    total = 0
+    for leaf in jax.tree.leaves(frozen.block, is_leaf=lambda node: isinstance(node, NamedArray)):
+        sizes = [axis.size for axis in leaf.axes if axis.name != "depth"]
+        if len(sizes) > 1:
+            total += int(np.prod(sizes)) * frozen.steps
+    return total
+
+
+def measured_flops_per_token(program: Program) -> dict[str, float]:
+    """Floating-point operations of a forward pass and of a training step, per token, from XLA's cost analysis.
+
+    XLA counts the body of a loop once, so the model is traced with its loops unrolled.
+    """
+    recipe = program.recipe
+    shapes, _ = program.shapes()
+    windows = jax.ShapeDtypeStruct((recipe.batch_size, recipe.length + 1), np.uint8)
+    losses = {
+        "forward": lambda parameters, windows: program.loss(parameters, windows, None),
+        "training": jax.value_and_grad(lambda parameters, windows: program.loss(parameters, windows, None)),
+    }
+    counts = {}
+    for name, function in losses.items():
+        with jax.disable_jit():
+            unrolled = jax.make_jaxpr(function)(shapes, windows)
+        flat = jax.jit(jaxpr_as_fun(unrolled)).lower(*jax.tree.leaves(shapes), windows)
+        analysis = flat.cost_analysis() or {}
+        counts[name] = float(analysis.get("flops", 0.0)) / (recipe.batch_size * recipe.length)
+    return counts
+
+
+def flops_per_token(program: Program) -> dict[str, float]:
+    """Both counts, for a record."""
+    formula = formula_flops_per_token(program.config, program.recipe.length)
+    measured = measured_flops_per_token(program)
+    return {
+        "forward_per_token": measured["forward"],
+        "training_per_token": measured["training"],
+        "forward_per_token_formula": formula,
+        "training_per_token_formula": TRAINING_TO_FORWARD * formula,
+    }
+
+
+def memory_in_use(compiled: Compiled) -> dict[str, float]:
+    """Bytes: what the compiled step allocates, the peak of the process, and of the device where it tells."""
+    # Linux counts in units of 1,024 bytes.
+    memory = {"peak_process_bytes": 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}
+    analysis = compiled.memory_analysis()
+    if analysis is not None:
+        memory["step_temporary_bytes"] = float(analysis.temp_size_in_bytes)
+        memory["step_argument_bytes"] = float(analysis.argument_size_in_bytes)
+    device = jax.local_devices()[0].memory_stats() or {}
+    if "peak_bytes_in_use" in device:
+        memory["peak_device_bytes"] = float(device["peak_bytes_in_use"])
+    return memory
+
+
+def speed_of(step_seconds: Sequence[float], compile_seconds: float, recipe: Recipe) -> dict[str, float]:
+    """Median step time with its spread (half the distance between the quartiles), in milliseconds, and tokens/s."""
+    speed = {"compile_seconds": compile_seconds}
+    if step_seconds:
+        low, median, high = np.quantile(step_seconds, [0.25, 0.5, 0.75])
+        tokens = recipe.batch_size * recipe.accumulate * recipe.length
+        speed |= {
+            "step_ms": 1e3 * float(median),
+            "step_ms_spread": 1e3 * float(high - low) / 2,
+            "tokens_per_second": tokens / float(median),
+        }
+    return speed
