@@ -1,6 +1,7 @@
 """What a model costs: parameters by part, operations per token, memory, time per step."""
 
 import dataclasses
+import functools
 import resource
 from collections.abc import Sequence
 
@@ -10,12 +11,13 @@ import numpy as np
 from haliax import NamedArray
 from jax.extend.core import jaxpr_as_fun
 from jax.stages import Compiled
+from jaxtyping import Array
 
 from tipshare.config import ModelConfig
 from tipshare.model import LanguageModel
 from tipshare.parameters import count_parameters
 from training.recipe import Recipe
-from training.step import Program
+from training.step import Arrays
 
 # A backward pass multiplies every matrix twice, for its inputs and for itself.
 TRAINING_TO_FORWARD = 3
@@ -48,32 +50,32 @@ def _entries_met(frozen: LanguageModel) -> int:
     return total
 
 
-def measured_flops_per_token(program: Program) -> dict[str, float]:
+@functools.lru_cache
+def measured_flops_per_token(config: ModelConfig, batch_size: int, length: int) -> dict[str, float]:
     """Floating-point operations of a forward pass and of a training step, per token, from XLA's cost analysis.
 
     XLA counts the body of a loop once, so the model is traced with its loops unrolled.
     """
-    recipe = program.recipe
-    shapes, _ = program.shapes()
-    windows = jax.ShapeDtypeStruct((recipe.batch_size, recipe.length + 1), np.uint8)
-    losses = {
-        "forward": lambda parameters, windows: program.loss(parameters, windows, None),
-        "training": jax.value_and_grad(lambda parameters, windows: program.loss(parameters, windows, None)),
-    }
+    shapes = eqx.filter_eval_shape(config.build, key=jax.random.key(0))
+    parameters, static = eqx.partition(shapes, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
+    tokens = jax.ShapeDtypeStruct((batch_size, length), np.int32)
+
+    def loss(parameters: Arrays, tokens: Array) -> Array:
+        return eqx.combine(parameters, static).compute_loss(tokens, tokens)
+
     counts = {}
-    for name, function in losses.items():
+    for name, function in (("forward", loss), ("training", jax.value_and_grad(loss))):
         with jax.disable_jit():
-            unrolled = jax.make_jaxpr(function)(shapes, windows)
-        flat = jax.jit(jaxpr_as_fun(unrolled)).lower(*jax.tree.leaves(shapes), windows)
-        analysis = flat.cost_analysis() or {}
-        counts[name] = float(analysis.get("flops", 0.0)) / (recipe.batch_size * recipe.length)
+            unrolled = jax.make_jaxpr(function)(parameters, tokens)
+        lowered = jax.jit(jaxpr_as_fun(unrolled)).lower(*jax.tree.leaves(parameters), tokens)
+        counts[name] = float((lowered.cost_analysis() or {}).get("flops", 0.0)) / (batch_size * length)
     return counts
 
 
-def flops_per_token(program: Program) -> dict[str, float]:
+def flops_per_token(config: ModelConfig, batch_size: int, length: int) -> dict[str, float]:
     """Both counts, for a record."""
-    formula = formula_flops_per_token(program.config, program.recipe.length)
-    measured = measured_flops_per_token(program)
+    formula = formula_flops_per_token(config, length)
+    measured = measured_flops_per_token(config, batch_size, length)
     return {
         "forward_per_token": measured["forward"],
         "training_per_token": measured["training"],

@@ -192,7 +192,7 @@ class Training:
             parameters=parameters,
             speed=speed,
             memory=memory_in_use(self.step),
-            flops=flops_per_token(self.program),
+            flops=flops_per_token(run.config, recipe.batch_size, recipe.length),
             machine=describe_machine(self.placement.num_devices),
             commit=code_commit(),
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),

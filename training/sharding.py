@@ -60,8 +60,7 @@ class Placement:
         def sharding(leaf: Any) -> NamedSharding:
             if not isinstance(leaf, NamedArray):
                 return NamedSharding(self._mesh, PartitionSpec())
-            spec = PartitionSpec(*(hax.partitioning.physical_axis_name(axis, mapping) for axis in leaf.axes))
-            return NamedSharding(self._mesh, spec)
+            return NamedSharding(self._mesh, hax.partitioning.pspec_for_axis(leaf.axes, mapping))
 
         return jax.tree.map(sharding, tree, is_leaf=lambda leaf: isinstance(leaf, NamedArray))
 
@@ -69,8 +68,8 @@ class Placement:
         """Arguments for `jax.jit` that keep these results where `shardings` says; none on a single device."""
         if self.mesh is None:
             return {}
-        placed = tuple(self.shardings(tree) for tree in trees)
-        return {"out_shardings": placed if len(placed) > 1 else placed[0]}
+        placed = [self.shardings(tree) for tree in trees]
+        return {"out_shardings": tuple(placed) if len(placed) > 1 else placed[0]}
 
     def put(self, tree: Any) -> Any:
         """A tree of host arrays, the same in every process, on the devices."""

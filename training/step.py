@@ -20,6 +20,9 @@ from training.optimizer import make_optimizer
 from training.recipe import Recipe
 from training.sharding import Placement
 
+# For a function that runs once: optimizing the code of the many random draws takes longer than running it.
+RUN_ONCE = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
 Arrays = Any  # the arrays of a model, or of an optimizer, in the tree they came in
 
 
@@ -49,7 +52,8 @@ class Program:
 
     def start(self, seed: int) -> tuple[Arrays, Arrays]:
         """Model and optimizer arrays before the first step."""
-        return jax.jit(self._start, **self.placement.out_shardings(*self.shapes()))(np.uint32(seed))
+        shardings = self.placement.out_shardings(*self.shapes())
+        return jax.jit(self._start, compiler_options=RUN_ONCE, **shardings)(np.uint32(seed))
 
     def _start(self, seed: Array) -> tuple[Arrays, Arrays]:
         model = self.config.build(key=_keys(seed)[0])
