@@ -1,6 +1,7 @@
 """What decides a run apart from its seed: a recipe, its variants and changes to both."""
 
 import dataclasses
+import hashlib
 import json
 import math
 import re
@@ -15,6 +16,8 @@ Optimizer = Literal["adam", "adamw"]
 Schedule = Literal["constant", "cosine"]
 Precision = Literal["float32", "bfloat16"]
 
+# File systems end at 255 bytes.
+LONGEST_NAME = 120
 # These say how a run is described, watched or kept, not what it computes, so they are no part of its settings.
 UNMEASURED = (
     "name",
@@ -167,8 +170,11 @@ class Recipe:
 
 
 def slug(label: str) -> str:
-    """A label as the name of a folder."""
-    return re.sub(r"[^\w.=+-]+", "-", label).strip("-.")
+    """A label as the name of a folder; a very long one is cut and made unique by its digest."""
+    name = re.sub(r"[^\w.=+-]+", "-", label).strip("-.")
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[:LONGEST_NAME]}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
 
 
 def _parse(text: str) -> Any:

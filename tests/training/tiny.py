@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from training.corpus import Corpus
 from training.recipe import Recipe
 from training.records import RunRecord
 
@@ -21,6 +22,25 @@ TINY = Recipe(
     model=TINY_MODEL,
     seeds=(0, 1),
 )
+
+
+class StoppingCorpus(Corpus):
+    """A text whose reading fails at one step, as a machine may."""
+
+    failing_step = 0
+
+    @classmethod
+    def before(cls, step: int, corpus: Corpus) -> "StoppingCorpus":
+        made = cls(corpus.name, corpus.splits, corpus.sha256)
+        object.__setattr__(made, "failing_step", step)
+        return made
+
+    def windows(self, split, seed, step, batch, length):
+        if step == self.failing_step:
+            raise OSError("the disk is gone")
+        return super().windows(split, seed, step, batch, length)
+
+
 UNREPEATED = {"speed", "memory", "finished", "commit"}
 
 
