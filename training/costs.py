@@ -2,6 +2,8 @@
 
 import dataclasses
 import functools
+import itertools
+import math
 import resource
 from collections.abc import Sequence
 
@@ -16,6 +18,7 @@ from jaxtyping import Array
 from tipshare.config import ModelConfig
 from tipshare.model import LanguageModel
 from tipshare.parameters import count_parameters
+from training.optimizer import is_matrix
 from training.recipe import Recipe
 from training.step import Arrays
 
@@ -42,12 +45,13 @@ def formula_flops_per_token(config: ModelConfig, length: int) -> float:
 
 def _entries_met(frozen: LanguageModel) -> int:
     """Matrix entries of all blocks; a shared matrix counts once per depth step."""
-    total = 0
-    for leaf in jax.tree.leaves(frozen.block, is_leaf=lambda node: isinstance(node, NamedArray)):
-        sizes = [axis.size for axis in leaf.axes if axis.name != "depth"]
-        if len(sizes) > 1:
-            total += int(np.prod(sizes)) * frozen.steps
-    return total
+
+    def is_named(node: object) -> bool:
+        return isinstance(node, NamedArray)
+
+    arrays = jax.tree.leaves(frozen.block, is_leaf=is_named)
+    matrices = itertools.compress(arrays, jax.tree.leaves(is_matrix(frozen.block)))
+    return frozen.steps * sum(math.prod(axis.size for axis in each.axes if axis.name != "depth") for each in matrices)
 
 
 @functools.lru_cache
