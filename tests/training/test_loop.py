@@ -7,11 +7,13 @@ import os
 import signal
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from tests.training.tiny import StoppingCorpus, assert_same_arrays, repeatable
+from tests.training.tiny import TINY, StoppingCorpus, assert_same_arrays, repeatable
+from tipshare.presets import PRESETS
 from training.corpus import Corpus
 from training.history import DivergedError
 from training.loop import train
@@ -173,3 +175,17 @@ def test_the_step_gives_up_its_arguments_to_its_results(make_run):
     compiled, _ = program.compile_step(parameters, optimizer_state)
     compiled(parameters, optimizer_state, np.zeros((1, 4, 17), np.uint8), np.int32(1), np.uint32(0))
     assert all(leaf.is_deleted() for leaf in jax.tree.leaves((parameters, optimizer_state)))
+
+
+@pytest.mark.parametrize(("preset_name", "kind"), [(name, kind) for name in PRESETS for kind in PRESETS[name]])
+def test_every_kind_passes_in_bfloat16(preset_name, kind):
+    recipe = TINY.change(["precision=bfloat16"])
+    program = Program.of(recipe, recipe.configure(kind, preset_name)[1], Placement())
+
+    def run(parameters, windows):
+        hidden, _ = program.model(parameters).astype(jnp.bfloat16).hidden(windows[:, :-1].astype(int))
+        return program.loss(parameters, windows, None), hidden
+
+    windows = jax.ShapeDtypeStruct((4, 17), np.uint8)
+    loss, hidden = jax.eval_shape(run, program.shapes()[0], windows)
+    assert (loss.dtype, hidden.dtype) == (jnp.float32, jnp.bfloat16)

@@ -15,7 +15,7 @@ from training.sharding import Placement, start_processes
 
 
 def test_eight_devices_give_the_loss_curve_of_one_and_resume(tmp_path, compilation_cache):
-    settings = environment(compilation_cache, XLA_FLAGS="--xla_force_host_platform_device_count=8")
+    settings = environment(compilation_cache, "--xla_force_host_platform_device_count=8")
     command = [sys.executable, "-m", "tests.training.eight_devices", str(tmp_path), "standard"]
     done = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
