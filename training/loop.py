@@ -125,8 +125,11 @@ class Training:
                 self._sample(step)
             if saving:
                 self._save(step)
-            if stopping and not last:
+            if stopping:
                 raise StoppedError(step, stop)
+        # A signal during the last evaluation: scoring whole splits would take long, and can be done next time.
+        if self.placement.any_process(bool(stop)):
+            raise StoppedError(recipe.num_steps, stop)
 
     def _note_loss(self, step: int, loss: float, seconds: float | None) -> None:
         try:

@@ -99,6 +99,16 @@ def test_a_signal_saves_the_state_at_once(make_run, corpus, stream, number):
     assert signal.getsignal(number) == before
 
 
+def test_a_signal_at_the_last_step_leaves_the_final_scores_to_the_next_command(make_run, corpus, stream):
+    run = make_run(text=like(corpus, SignallingCorpus, signal_step=12))
+    with pytest.raises(StoppedError, match="SIGTERM after step 12"):
+        train(run, stream=stream)
+    assert saved_steps(run.folder / "state") == [12, 8]
+    assert "scoring" not in stream.getvalue()
+    assert train(make_run(), stream=stream).curve[-1][0] == 12
+    assert "scoring" in stream.getvalue()
+
+
 def test_a_damaged_state_falls_back_to_the_one_before_and_says_so(make_run, corpus, stream):
     whole = train(make_run(folder="whole"), stream=stream)
     with pytest.raises(OSError, match="the disk is gone"):
@@ -159,11 +169,11 @@ def test_dropout_differs_by_step_and_repeats_by_seed(make_run):
     program = Program.of(run.recipe, run.config, Placement())
     windows = run.corpus.windows("train", 0, 1, 4, 16)
 
+    compiled, _ = program.compile_step(*program.start(0))
+
     def loss(step: int) -> float:
-        parameters, optimizer_state = program.start(0)
-        compiled, _ = program.compile_step(parameters, optimizer_state)
         given = (program.put_windows(windows), np.int32(step), np.uint32(0))
-        return float(compiled(parameters, optimizer_state, *given)[2])
+        return float(compiled(*program.start(0), *given)[2])
 
     assert loss(1) == loss(1) != loss(2)
 

@@ -19,13 +19,13 @@ class Report:
     """Folder for tables and figures."""
 
     def run(self) -> int:
-        from training.report import write_report  # pyright: ignore[reportMissingImports]
-
         if not self.runs.exists():
             raise ValueError(f"{self.runs} does not exist; train something first, or give another folder")
         records = read_records(self.runs)
         if not records:
             raise ValueError(f"{self.runs} holds no records; a run adds its record when it finishes")
+        from training.report import write_report  # pyright: ignore[reportMissingImports]
+
         write_report(records, self.out)
         print(f"report on {len(records)} runs: {self.out}")
         return 0
