@@ -31,6 +31,7 @@ class TimeMlp(eqx.Module):
         )
 
     def __call__(self, features: NamedArray) -> NamedArray:
+        features = features.astype(self.first.weight.dtype)
         return activate(self.second(activate(self.first(features), "silu")), "silu")
 
 

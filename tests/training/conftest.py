@@ -1,0 +1,66 @@
+"""A run small enough to train in a test."""
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import jax
+import pytest
+from jax.experimental.compilation_cache.compilation_cache import reset_cache
+
+from tests.training.tiny import TINY
+from training.corpus import Corpus, load_corpus
+from training.run import Run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compilation_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Compile every program once per session, in this process and in those that tests start."""
+    folder = tmp_path_factory.mktemp("compiled")
+    settings = {
+        "jax_compilation_cache_dir": str(folder),
+        "jax_persistent_cache_min_compile_time_secs": 0.0,
+        "jax_persistent_cache_min_entry_size_bytes": 0,
+    }
+    before = {name: getattr(jax.config, name) for name in settings}
+    for name, value in settings.items():
+        jax.config.update(name, value)
+    reset_cache()
+    yield folder
+    for name, value in before.items():
+        jax.config.update(name, value)
+    reset_cache()
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Corpus:
+    """The built-in text with short validation and test splits, so that scoring them whole is quick."""
+    full = load_corpus("builtin")
+    splits = {"train": full.split("train"), "valid": full.split("valid")[:1000], "test": full.split("test")[:777]}
+    return Corpus("builtin", splits, full.sha256)
+
+
+@pytest.fixture
+def make_run(tmp_path: Path, corpus: Corpus) -> Callable[..., Run]:
+    """Build a tiny run in a folder of its own: `make_run("standard", "num_steps=3", folder="a")`."""
+
+    def make(model: str = "standard", *changes: str, seed: int = 0, folder: str = "run", text: Corpus = corpus) -> Run:
+        recipe = TINY.change(changes)
+        label, config = recipe.configure(model)
+        return Run(
+            recipe=recipe,
+            model=label,
+            config=config,
+            seed=seed,
+            corpus=text,
+            folder=tmp_path / folder,
+            collection=tmp_path / "runs.jsonl",
+            command="none",
+        )
+
+    return make
+
+
+@pytest.fixture
+def stream() -> io.StringIO:
+    return io.StringIO()

@@ -1,0 +1,132 @@
+"""The command line: what it prints, refuses, runs and skips."""
+
+import sys
+
+import pytest
+
+from tests.training.processes import CHANGES, ROOT
+from training.__main__ import main
+from training.memory import keep_freed_memory
+from training.progress import Progress, format_seconds
+from training.recipes import RECIPES
+from training.records import read_records
+
+SHORT = [
+    "num_steps=2",
+    "warmup_steps=0",
+    "batch_size=2",
+    "length=8",
+    "evaluation_windows=4",
+    "full_evaluation=[]",
+    "sample_every=0",
+]
+
+
+def test_recipes_are_listed_with_cost_and_score(capsys):
+    assert main(["recipes"]) == 0
+    shown = capsys.readouterr().out
+    for recipe in RECIPES.values():
+        assert f"{recipe.name}\n    {recipe.summary}" in shown
+    assert "cost: under a minute on 2 CPU cores" in shown
+
+
+@pytest.mark.parametrize("verb", ["recipes", "train", "sweep", "evaluate", "report"])
+def test_every_verb_has_help(capsys, verb):
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--help"])
+    assert ended.value.code == 0
+    assert "usage: python -m training" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "slow", "--model", "standard"], "unknown recipe 'slow'"),
+        (["train", "quick", "--model", "lstm"], "unknown model 'lstm'"),
+        (["train", "quick", "--model", "standard", "--seed", "-1"], "seed=-1 must lie in 0"),
+        (["train", "quick", "--model", "standard", "--set", "model.depth=2"], "unknown field 'depth'"),
+        (["train", "quick", "--model", "standard", "--coordinator", "x:1"], "need --distributed"),
+        (["train", "quick", "--model", "standard", "--distributed"], "--distributed needs --devices"),
+        (["evaluate", "nowhere"], "nowhere is no checkpoint"),
+        (["report", "nowhere"], "nowhere does not exist"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(capsys, arguments, message):
+    assert main(arguments) == 2
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert errors.count("\n") == 1
+
+
+def test_train_then_evaluate_and_sweep_skips_what_is_done(tmp_path, capfd, monkeypatch, compilation_cache):
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(compilation_cache))
+    monkeypatch.chdir(ROOT)
+    shared = ["--set", *SHORT, *CHANGES, "--out", str(tmp_path / "runs")]
+    assert main(["train", "quick", "--model", "standard", *shared]) == 0
+    shown = capfd.readouterr().out
+    (folder,) = (tmp_path / "runs").glob("*/standard/seed-0")
+    assert f"checkpoint and record: {folder}" in shown
+    (record,) = read_records(tmp_path / "runs" / "runs.jsonl")
+    command = record.command.split()
+    assert command[:8] == ["python", "-m", "training", "train", "quick", "--model", "standard", "--seed"]
+    assert str(tmp_path) not in record.to_json()
+
+    assert main(["evaluate", str(folder), "--corpus", "builtin", "--splits", "valid"]) == 0
+    assert capfd.readouterr().out.splitlines()[1].split()[:2] == ["valid", "23,314"] or sys.version_info[:2] != (3, 11)
+
+    sweep = ["sweep", "quick", "--models", "standard", "--seeds", "0", "1", *shared]
+    assert main(sweep) == 0
+    assert "2 finished" in capfd.readouterr().out
+    first, second = read_records(tmp_path / "runs" / "runs.jsonl")
+    assert first == record  # not run again
+    assert second.seed == 1
+
+
+class Screen:
+    """A stream that says whether it is a terminal."""
+
+    def __init__(self, terminal: bool) -> None:
+        self.text, self.terminal = "", terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None: ...
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_one_line_on_a_terminal_and_plain_lines_elsewhere(terminal, monkeypatch):
+    monkeypatch.setattr("training.progress.PLAIN_PAUSE", 0.0)
+    monkeypatch.setattr("training.progress.TERMINAL_PAUSE", 0.0)
+    screen = Screen(terminal)
+    progress = Progress(screen, num_steps=1_000, tokens_per_step=100, silent=False)
+    progress.update(1, 5.0, 0.5)
+    progress.update(2, 5.0, 0.5)
+    progress.say("saved")
+    assert "step 2/1,000  loss 5.000  200 tokens/s  8 min 19 s left" in screen.text
+    assert screen.text.count("\n") == (1 if terminal else 3)
+    assert screen.text.endswith("\rsaved\n" if terminal else "left\nsaved\n")
+
+
+def test_a_silent_display_shows_nothing(monkeypatch):
+    monkeypatch.setattr("training.progress.PLAIN_PAUSE", 0.0)
+    screen = Screen(False)
+    progress = Progress(screen, num_steps=10, tokens_per_step=1, silent=True)
+    progress.update(1, 5.0, 0.5)
+    progress.say("saved")
+    assert screen.text == ""
+
+
+def test_durations_read_as_people_say_them():
+    assert [format_seconds(value) for value in (45.2, 200, 7_500)] == ["45 s", "3 min 20 s", "2 h 5 min"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc only")
+def test_freed_memory_is_kept_on_the_cpu_only(monkeypatch):
+    monkeypatch.delenv("JAX_PLATFORMS", raising=False)
+    assert keep_freed_memory()
+    monkeypatch.setenv("JAX_PLATFORMS", "cuda")
+    assert not keep_freed_memory()

@@ -1,0 +1,32 @@
+"""`python -m training <verb>`: train, compare and report."""
+
+import sys
+
+from training.memory import keep_freed_memory
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Parse the arguments and run the verb; wrong input is one line on stderr and exit code 2."""
+    keep_freed_memory()
+
+    import tyro
+
+    from training.commands.evaluate import Evaluate
+    from training.commands.recipes import Recipes
+    from training.commands.report import Report
+    from training.commands.sweep import Sweep
+    from training.commands.train import Train
+
+    verbs = {"recipes": Recipes, "train": Train, "sweep": Sweep, "evaluate": Evaluate, "report": Report}
+    command = tyro.extras.subcommand_cli_from_dict(
+        verbs, prog="python -m training", description=__doc__, args=arguments
+    )
+    try:
+        return command.run()
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

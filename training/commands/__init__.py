@@ -1,0 +1,1 @@
+"""The verbs of `python -m training`, one file each: a dataclass of arguments with a `run` that gives the exit code."""

@@ -1,0 +1,40 @@
+"""`python -m training evaluate`: score a checkpoint on a corpus."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import equinox as eqx
+import tyro
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluate:
+    """Score a checkpoint on whole splits of a corpus, every byte once."""
+
+    checkpoint: Annotated[Path, tyro.conf.Positional]
+    """Folder of a run or checkpoint."""
+    corpus: str = "wikitext-2"
+    """Name of a corpus, or a label for the text in --data-dir."""
+    data_dir: Path | None = None
+    """A folder with train.txt, valid.txt and test.txt, or a single text file, instead of a download."""
+    splits: tuple[str, ...] = ("valid", "test")
+    """Splits to score."""
+
+    def run(self) -> int:
+        from training.checkpoints import load_checkpoint
+        from training.corpus import load_corpus
+        from training.evaluate import Evaluator
+
+        model = load_checkpoint(self.checkpoint)
+        corpus = load_corpus(self.corpus, self.data_dir)
+        parameters, static = eqx.partition(model, eqx.is_array)
+        evaluator = Evaluator(static)
+        print(f"{'split':8} {'bytes':>12} {'nats/byte':>10} {'bits/byte':>10} {'nats/char':>10} {'perplexity':>11}")
+        for split in self.splits:
+            data = corpus.split(split)
+            found = evaluator.on_split(parameters, data, model.config.max_position_embeddings)
+            numbers = (found.loss, found.bits_per_byte, found.loss_per_character)
+            shown = " ".join(f"{number:10.4f}" for number in numbers)
+            print(f"{split:8} {found.num_bytes:12,} {shown} {found.perplexity:11.4f}")
+        return 0

@@ -1,0 +1,94 @@
+"""Arguments that several verbs share, and the run they describe."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from training.recipe import Recipe, slug
+from training.recipes import find_recipe
+from training.run import Run
+from training.sharding import Placement, start_processes
+
+Preset = Literal["default", "published", "published-large"]
+Changes = Annotated[
+    tuple[str, ...],
+    tyro.conf.arg(name="set", metavar="FIELD=VALUE ..."),
+]
+RecipeName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RECIPE")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What is trained, and where files are."""
+
+    changes: Changes = ()
+    """Recipe or model fields to change, such as num_steps=50 or model.hidden_dim=384."""
+    preset: Preset = "default"
+    """Model configs: what we recommend, or the shapes that were published."""
+    data_dir: Path | None = None
+    """A folder with train.txt, valid.txt and test.txt, or a single text file, instead of a download."""
+    out: Path = Path("runs")
+    """Folder for runs; a run's own folder is OUT/RECIPE/MODEL/seed-N."""
+
+    def recipe(self, name: str) -> Recipe:
+        return find_recipe(name).change(self.changes)
+
+    def describe_run(self, recipe_name: str, model: str, seed: int) -> Run:
+        """The run that these arguments mean; loads the corpus."""
+        from training.corpus import load_corpus
+
+        recipe = self.recipe(recipe_name)
+        label, config = recipe.configure(model, self.preset)
+        return Run(
+            recipe=recipe,
+            model=label,
+            config=config,
+            seed=seed,
+            corpus=load_corpus(recipe.corpus, self.data_dir),
+            folder=run_folder(self.out, recipe, label, seed),
+            collection=self.out / "runs.jsonl",
+            command=self.command(recipe_name, model, seed),
+        )
+
+    def command(self, recipe_name: str, model: str, seed: int) -> str:
+        """The command that repeats a run; where the data lies is the reader's own affair."""
+        words = ["python", "-m", "training", "train", recipe_name, "--model", model, "--seed", str(seed)]
+        words += ["--set", *self.changes] if self.changes else []
+        words += ["--preset", self.preset] if self.preset != "default" else []
+        words += ["--data-dir", "DIR"] if self.data_dir is not None else []
+        return shlex.join(words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceOptions:
+    """On which devices."""
+
+    devices: Literal["one", "data-parallel", "fully-sharded"] = "one"
+    """One device; all devices, each with a share of the batch; or each with a share of the weights as well."""
+    distributed: bool = False
+    """Join several processes; in SLURM, Open MPI or on a TPU, JAX finds the three arguments below by itself."""
+    coordinator: str | None = None
+    """Address of process 0, as HOST:PORT."""
+    num_processes: int | None = None
+    """How many processes there are."""
+    process_id: int | None = None
+    """Which of them this is, from 0."""
+
+    def placement(self) -> Placement:
+        """Join the other processes if there are any, and lay out the devices."""
+        if self.distributed:
+            if self.devices == "one":
+                raise ValueError("--distributed needs --devices data-parallel or fully-sharded")
+            start_processes(self.coordinator, self.num_processes, self.process_id)
+        elif any(value is not None for value in (self.coordinator, self.num_processes, self.process_id)):
+            raise ValueError("--coordinator, --num-processes and --process-id need --distributed")
+        if self.devices == "one":
+            return Placement()
+        return Placement.over_all_devices(fully_sharded=self.devices == "fully-sharded")
+
+
+def run_folder(out: Path, recipe: Recipe, label: str, seed: int) -> Path:
+    return out / slug(recipe.name) / slug(label) / f"seed-{seed}"

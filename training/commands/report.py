@@ -1,0 +1,31 @@
+"""`python -m training report`: tables and figures from records."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from training.records import read_records
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Write tables and figures from the records of many runs."""
+
+    runs: Annotated[Path, tyro.conf.Positional] = Path("runs")
+    """A JSON lines file of records, or a folder with such files."""
+    out: Path = Path("runs/report")
+    """Folder for tables and figures."""
+
+    def run(self) -> int:
+        if not self.runs.exists():
+            raise ValueError(f"{self.runs} does not exist; train something first, or give another folder")
+        records = read_records(self.runs)
+        if not records:
+            raise ValueError(f"{self.runs} holds no records; a run adds its record when it finishes")
+        from training.report import write_report  # pyright: ignore[reportMissingImports]
+
+        write_report(records, self.out)
+        print(f"report on {len(records)} runs: {self.out}")
+        return 0

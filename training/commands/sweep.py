@@ -1,0 +1,75 @@
+"""`python -m training sweep`: all runs of a recipe that are missing."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import tyro
+
+from training.commands.options import RecipeName, RunOptions
+from training.commands.train import BUSY, DIVERGED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """Run every model with every seed: skip what is finished, continue what was interrupted, start what is missing.
+
+    Every run is a process of its own. Several sweeps may share a folder: each leaves alone what another one trains.
+    """
+
+    recipe: RecipeName
+    """Name of a recipe; `python -m training recipes` lists them."""
+    models: tuple[str, ...] = ()
+    """Model kinds, or models of an ablation recipe; default: all of the recipe."""
+    seeds: tuple[int, ...] = ()
+    """Default: the recipe's own."""
+    run_options: Annotated[RunOptions, tyro.conf.arg(name="")] = field(default_factory=RunOptions)
+
+    def run(self) -> int:
+        runs = list(self._runs())
+        outcomes = {0: "finished", DIVERGED: "diverged", BUSY: "trained by another process"}
+        counts: dict[str, int] = {}
+        for number, (model, seed) in enumerate(runs, start=1):
+            print(f"[{number}/{len(runs)}] {model}, seed {seed}", flush=True)
+            code = _run_child(self._command(model, seed))
+            if code not in outcomes:
+                print(f"stopped at {model}, seed {seed}; the same command continues", file=sys.stderr)
+                return code
+            counts[outcomes[code]] = counts.get(outcomes[code], 0) + 1
+        print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+        return 0 if set(counts) <= {"finished"} else 1
+
+    def _runs(self) -> Iterator[tuple[str, int]]:
+        """Models and seeds, all models of one seed first, so that comparisons by seed exist early."""
+        recipe = self.run_options.recipe(self.recipe)
+        models = self.models or recipe.models
+        for model in models:
+            recipe.configure(model, self.run_options.preset)
+        for seed in self.seeds or recipe.seeds:
+            for model in models:
+                yield model, seed
+
+    def _command(self, model: str, seed: int) -> list[str]:
+        options = self.run_options
+        words = ["train", self.recipe, "--model", model, "--seed", str(seed), "--out", str(options.out)]
+        words += ["--preset", options.preset]
+        words += ["--set", *options.changes] if options.changes else []
+        words += ["--data-dir", str(options.data_dir)] if options.data_dir is not None else []
+        return [sys.executable, "-m", "training", *words]
+
+
+def _run_child(command: list[str]) -> int:
+    """The exit code of a child; signals to stop are passed on, and it saves its state."""
+    child = subprocess.Popen(command)
+    handlers = {}
+    for each in (signal.SIGTERM, signal.SIGINT):
+        handlers[each] = signal.signal(each, lambda number, _: child.poll() is None and child.send_signal(number))
+    try:
+        code = child.wait()
+    finally:
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
+    return code if code >= 0 else 128 - code

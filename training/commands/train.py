@@ -1,0 +1,58 @@
+"""`python -m training train`: one run."""
+
+import sys
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import tyro
+
+from training.commands.options import DeviceOptions, RecipeName, RunOptions
+from training.history import DivergedError
+from training.signals import StoppedError
+from training.state import BusyError
+
+DIVERGED, BUSY = 3, 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Train:
+    """Train one model; the same command continues a run that was interrupted.
+
+    Writes states, metrics, the record and the final checkpoint to OUT/RECIPE/MODEL/seed-N, and adds the record to
+    OUT/runs.jsonl. Exit codes: 0 finished, 2 wrong arguments, 3 diverged, 4 busy elsewhere, 130 or 143 stopped by a
+    signal with the state saved.
+    """
+
+    recipe: RecipeName
+    """Name of a recipe; `python -m training recipes` lists them."""
+    model: str
+    """A model kind, or a model of an ablation recipe."""
+    seed: int | None = None
+    """Decides starting weights, windows and dropout; default: the recipe's first."""
+    track: bool = False
+    """Show the run live in trackio, if it is installed."""
+    run_options: Annotated[RunOptions, tyro.conf.arg(name="")] = field(default_factory=RunOptions)
+    device_options: Annotated[DeviceOptions, tyro.conf.arg(name="")] = field(default_factory=DeviceOptions)
+
+    def run(self) -> int:
+        from training.loop import train
+
+        placement = self.device_options.placement()
+        options = self.run_options
+        seed = options.recipe(self.recipe).seeds[0] if self.seed is None else self.seed
+        run = options.describe_run(self.recipe, self.model, seed)
+        try:
+            record = train(run, placement=placement, track=self.track)
+        except StoppedError as stopped:
+            print(stopped, file=sys.stderr)
+            return stopped.exit_code
+        except DivergedError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return DIVERGED
+        except BusyError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return BUSY
+        if placement.is_writer:
+            scores = ", ".join(f"{name} {record.final[name]:.4f}" for name in ("valid_loss", "bits_per_byte"))
+            print(f"finished: {scores}\ncheckpoint and record: {run.folder}")
+        return 0

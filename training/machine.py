@@ -1,0 +1,50 @@
+"""What a run ran on: versions, devices and the commit of the code; no host name and no path."""
+
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+import jax
+
+LIBRARIES = ("jax", "equinox", "haliax", "optax", "numpy")
+
+
+def describe_machine(num_devices: int) -> dict[str, str]:
+    """Versions of the libraries, and kind and number of the devices used."""
+    device = jax.devices()[0]
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in LIBRARIES},
+        "system": platform.system(),
+        "platform": device.platform,
+        "device": _processor() if device.platform == "cpu" else device.device_kind,
+        "num_devices": str(num_devices),
+        "num_processes": str(jax.process_count()),
+    }
+
+
+def code_commit() -> str:
+    """The commit this code is at, marked if files differ from it; empty outside a repository."""
+    folder = Path(__file__).parent
+    try:
+        commit = _git(folder, "rev-parse", "HEAD")
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return commit + ("+changes" if changed else "")
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _processor() -> str:
+    """The processor's name where Linux tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0]}, {len(names)} threads" if names else platform.machine()

@@ -1,0 +1,209 @@
+"""What decides a run apart from its seed: a recipe, its variants and changes to both."""
+
+import dataclasses
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from tipshare.config import KINDS, ModelConfig
+from tipshare.presets import preset
+
+Optimizer = Literal["adam", "adamw"]
+Schedule = Literal["constant", "cosine"]
+Precision = Literal["float32", "bfloat16"]
+
+# File systems end at 255 bytes.
+LONGEST_NAME = 120
+# These say how a run is described, watched or kept, not what it computes, so they are no part of its settings.
+UNMEASURED = (
+    "name",
+    "summary",
+    "cost",
+    "expected",
+    "variants",
+    "seeds",
+    "save_every",
+    "sample_every",
+    "full_evaluation",
+    "model",
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One model of an ablation: a kind and the fields changed in it."""
+
+    kind: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """All that decides a run, apart from the model kind and the seed.
+
+    Attributes:
+        summary: What the recipe is for.
+        cost: How long a run takes, and on what.
+        expected: The score to expect.
+        corpus: Name of a corpus, or a label for the text in `--data-dir`.
+        num_steps: Training steps (optimizer updates).
+        batch_size: Windows per pass.
+        length: Bytes per window; also the context of the model.
+        accumulate: Passes whose gradients are averaged into one training step.
+        betas: Decay rates of Adam's two averages.
+        learning_rate: Peak learning rate.
+        kind_learning_rates: Another peak for some kinds.
+        warmup_steps: Steps of linear rise to the peak.
+        final_learning_rate_share: Where the cosine ends, as a share of the peak.
+        weight_decay: AdamW's decay; on matrices only.
+        clip_norm: Largest norm of a gradient; 0 for no limit.
+        precision: Of the forward and backward pass; weights and optimizer are always float32.
+        evaluate_every: Training steps between evaluations; the last step is always evaluated.
+        evaluation_windows: Fixed windows of `valid` that an evaluation reads.
+        full_evaluation: Splits that are scored whole after the last step.
+        save_every: Training steps between saved states.
+        sample_every: Training steps between samples of generated text; 0 for none.
+        model: Model fields that every kind gets.
+        variants: The models of an ablation by label; empty for the four kinds.
+        seeds: What `sweep` runs by default.
+    """
+
+    name: str
+    summary: str
+    cost: str = "not measured"
+    expected: str = "not measured"
+    corpus: str = "wikitext-2"
+    num_steps: int = 1_000
+    batch_size: int = 8
+    length: int = 128
+    accumulate: int = 1
+    optimizer: Optimizer = "adam"
+    betas: tuple[float, float] = (0.9, 0.999)
+    learning_rate: float = 3e-4
+    kind_learning_rates: Mapping[str, float] = field(default_factory=dict)
+    schedule: Schedule = "constant"
+    warmup_steps: int = field(default=0, metadata={"least": 0})
+    final_learning_rate_share: float = field(default=0.1, metadata={"most": 1.0})
+    weight_decay: float = 0.0
+    clip_norm: float = 0.0
+    precision: Precision = "float32"
+    evaluate_every: int = 100
+    evaluation_windows: int = 320
+    full_evaluation: tuple[str, ...] = ("valid", "test")
+    save_every: int = 100
+    sample_every: int = field(default=0, metadata={"least": 0})
+    model: Mapping[str, Any] = field(default_factory=dict)
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+    seeds: tuple[int, ...] = (42, 123, 456, 789, 1011)
+
+    def __post_init__(self) -> None:
+        types = get_type_hints(type(self))
+        for each in dataclasses.fields(self):
+            _check_field(self.name, each, types[each.name], getattr(self, each.name))
+        if not all(0 <= beta < 1 for beta in self.betas) or len(self.betas) != 2:
+            raise ValueError(f"recipe {self.name}: betas={self.betas} must be two numbers from 0 to below 1")
+        if self.learning_rate <= 0 or any(rate <= 0 for rate in self.kind_learning_rates.values()):
+            raise ValueError(f"recipe {self.name}: every learning rate must be above 0")
+        if self.warmup_steps >= self.num_steps:
+            raise ValueError(
+                f"recipe {self.name}: warmup_steps={self.warmup_steps} leaves none of num_steps={self.num_steps}"
+            )
+        if self.weight_decay and self.optimizer == "adam":
+            raise ValueError(f"recipe {self.name}: adam has no weight decay; set optimizer=adamw or weight_decay=0")
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Labels of the models this recipe compares."""
+        return tuple(self.variants or KINDS)
+
+    def settings_of(self, kind: str) -> dict[str, Any]:
+        """The fields that decide the numbers of a run, as JSON values, for its record."""
+        settings = {name: value for name, value in vars(self).items() if name not in UNMEASURED}
+        settings["learning_rate"] = settings.pop("kind_learning_rates").get(kind, self.learning_rate)
+        return json.loads(json.dumps(settings))
+
+    def configure(self, model: str, preset_name: str = "default") -> tuple[str, ModelConfig]:
+        """Label and config of one model: a kind, or a variant of this recipe."""
+        variant = self.variants.get(model, Variant(model))
+        if model not in self.variants and model not in KINDS:
+            known = dict.fromkeys([*self.models, *KINDS])
+            raise ValueError(f"unknown model {model!r} for recipe {self.name}; it has {', '.join(known)}")
+        fields = {"max_position_embeddings": self.length, **self.model, **variant.changes}
+        config = preset(variant.kind, preset_name).replace(**fields)
+        if config.max_position_embeddings < self.length:
+            raise ValueError(
+                f"recipe {self.name} trains on windows of {self.length} bytes, but the model has "
+                f"max_position_embeddings={config.max_position_embeddings}; make them fit"
+            )
+        return (model if preset_name == "default" else f"{model} ({preset_name})"), config
+
+    def change(self, changes: list[str] | tuple[str, ...]) -> "Recipe":
+        """A copy with fields set from texts such as `num_steps=50` or `model.hidden_dim=384`.
+
+        The name tells the changes, so that the runs of a changed recipe are never mistaken for those of the recipe.
+        """
+        fields: dict[str, Any] = {}
+        model = dict(self.model)
+        types = get_type_hints(type(self))
+        for change in changes:
+            name, equals, text = change.partition("=")
+            if not equals:
+                raise ValueError(f"{change!r} is not a change: write field=value, for example num_steps=50")
+            if name.startswith("model."):
+                model[name.removeprefix("model.")] = _parse(text)
+            elif name in types and name not in ("name", "model", "variants", "kind_learning_rates"):
+                value = _parse(text)
+                is_tuple = get_origin(types[name]) is tuple
+                fields[name] = tuple(value if isinstance(value, list) else [value]) if is_tuple else value
+            else:
+                known = [each for each in types if each not in UNMEASURED and each != "kind_learning_rates"]
+                raise ValueError(f"unknown recipe field {name!r}; there are {', '.join(known)} and model.FIELD")
+        if "learning_rate" in fields:
+            fields["kind_learning_rates"] = {}
+        marked = [change for change in changes if change.partition("=")[0] not in UNMEASURED]
+        name = "+".join([self.name, *sorted(marked)])
+        return dataclasses.replace(self, **fields, model=model, name=name)
+
+
+def slug(label: str) -> str:
+    """A label as the name of a folder; a very long one is cut and made unique by its digest."""
+    name = re.sub(r"[^\w.=+-]+", "-", label).strip("-.")
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[:LONGEST_NAME]}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
+
+
+def _parse(text: str) -> Any:
+    """A JSON value; anything else is a word."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _check_field(recipe: str, each: dataclasses.Field, expected: Any, value: Any) -> None:
+    """Raise ValueError unless `value` fits the field's annotation and the bounds in its metadata."""
+    where = f"recipe {recipe}: {each.name}={value!r}"
+    if get_origin(expected) is Literal:
+        if value not in get_args(expected):
+            raise ValueError(f"{where} is not one of {', '.join(get_args(expected))}")
+    elif expected is int:
+        least = each.metadata.get("least", 1)
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ValueError(f"{where} must be a whole number, {least} or more")
+    elif expected is float:
+        most = each.metadata.get("most", math.inf)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most or value == math.inf:
+            raise ValueError(f"{where} must be a number from 0 {'up' if most == math.inf else f'to {most:g}'}")
+    elif expected is str and not isinstance(value, str):
+        raise ValueError(f"{where} must be a text")
+    elif get_origin(expected) is tuple:
+        kind = get_args(expected)[0]
+        if not isinstance(value, tuple) or not all(
+            isinstance(item, (int, float) if kind is float else kind) for item in value
+        ):
+            raise ValueError(f"{where} must be a list of {kind.__name__}")

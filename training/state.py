@@ -1,0 +1,166 @@
+"""A run's state on disk: what it takes to continue exactly where it stopped, and who may write it."""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+KEPT = 2
+
+
+class BusyError(ValueError):
+    """Another process holds the lock."""
+
+
+@dataclass(frozen=True)
+class SavedState:
+    """One saved moment of a run.
+
+    Attributes:
+        arrays: Model and optimizer arrays by the place they have in their tree.
+        facts: Everything else, as JSON values.
+    """
+
+    step: int
+    arrays: dict[str, np.ndarray]
+    facts: dict[str, Any]
+
+
+def save_state(folder: Path, state: SavedState) -> None:
+    """Write a state, then drop all but the newest two.
+
+    The arrays are complete on disk before the facts that name their checksum appear, and the facts appear by a
+    rename, so that a process killed at any moment leaves the states before it intact.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    arrays_path, facts_path = _paths(folder, state.step)
+    temporary = arrays_path.with_suffix(".tmp")
+    save_file(state.arrays, temporary)
+    _sync(temporary)
+    digest = _digest(temporary)
+    temporary.replace(arrays_path)
+    content = json.dumps({"step": state.step, "arrays_sha256": digest, "facts": state.facts}, allow_nan=False)
+    write_text(facts_path, json.dumps({"sha256": hashlib.sha256(content.encode()).hexdigest(), "content": content}))
+    for old in saved_steps(folder)[KEPT:]:
+        for path in reversed(_paths(folder, old)):
+            path.unlink(missing_ok=True)
+
+
+def saved_steps(folder: Path) -> list[int]:
+    """Steps with a saved state, newest first."""
+    return sorted((int(path.stem.removeprefix("step-")) for path in folder.glob("step-*.json")), reverse=True)
+
+
+def load_newest(folder: Path, say: Any) -> SavedState | None:
+    """The newest state that is whole, or None if nothing was saved; `say` is told about damaged ones."""
+    steps = saved_steps(folder)
+    for step in steps:
+        try:
+            state = _load(folder, step)
+        except (ValueError, OSError, SafetensorError) as error:
+            say(f"the state of step {step} is damaged ({error}); falling back to the one before it")
+        else:
+            return state
+    if steps:
+        raise ValueError(
+            f"all saved states of this run are damaged ({', '.join(map(str, steps))}); "
+            "delete its folder to start from the beginning"
+        )
+    return None
+
+
+def _load(folder: Path, step: int) -> SavedState:
+    arrays_path, facts_path = _paths(folder, step)
+    outer = json.loads(facts_path.read_text(encoding="utf-8"))
+    if not isinstance(outer, dict) or not isinstance(outer.get("content"), str):
+        raise ValueError("its facts are no state")
+    if hashlib.sha256(outer["content"].encode()).hexdigest() != outer.get("sha256"):
+        raise ValueError("the checksum of its facts does not match")
+    content = json.loads(outer["content"])
+    if _digest(arrays_path) != content["arrays_sha256"]:
+        raise ValueError("the checksum of its arrays does not match")
+    return SavedState(content["step"], load_file(arrays_path), content["facts"])
+
+
+def clear_states(folder: Path) -> None:
+    """Remove all saved states: the run is finished and its results are elsewhere."""
+    for step in saved_steps(folder):
+        for path in reversed(_paths(folder, step)):
+            path.unlink(missing_ok=True)
+    for leftover in folder.glob("step-*"):
+        leftover.unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def flatten(tree: Any) -> dict[str, np.ndarray]:
+    """The arrays of a tree by the path that leads to each."""
+    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in jax.tree.leaves_with_path(tree)}
+
+
+def unflatten(arrays: dict[str, np.ndarray], shapes: Any) -> Any:
+    """The tree of `shapes` filled with the arrays of `flatten`."""
+    expected = jax.tree.leaves_with_path(shapes)
+    names = [jax.tree_util.keystr(path) for path, _ in expected]
+    if set(names) != set(arrays):
+        differing = sorted(set(names) ^ set(arrays))
+        raise ValueError(
+            f"the saved state belongs to another model: {len(differing)} arrays differ, {differing[0]} first"
+        )
+    for name, (_, leaf) in zip(names, expected, strict=True):
+        if arrays[name].shape != leaf.shape or arrays[name].dtype != leaf.dtype:
+            raise ValueError(
+                f"the saved state belongs to another model: {name} is {arrays[name].shape}, not {leaf.shape}"
+            )
+    return jax.tree.unflatten(jax.tree.structure(shapes), [arrays[name] for name in names])
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole: to a temporary name, to disk, then renamed."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    _sync(temporary)
+    temporary.replace(path)
+    _sync(path.parent)
+
+
+@contextlib.contextmanager
+def locked(path: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold the lock file at `path`; the system frees it when the process ends, however it ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError as error:
+            raise BusyError(
+                f"another process is training in {path.parent}; wait for it, stop it, or choose another --out"
+            ) from error
+        yield
+
+
+def _paths(folder: Path, step: int) -> tuple[Path, Path]:
+    name = f"step-{step:08d}"
+    return folder / f"{name}.safetensors", folder / f"{name}.json"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
