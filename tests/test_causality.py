@@ -2,7 +2,6 @@
 
 import haliax as hax
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -54,7 +53,6 @@ def test_the_probe_catches_the_published_attention(monkeypatch):
     def attend_with_one_axis_name(query, key, value, **_):
         Position, HeadSize = query.resolve_axis("position"), query.resolve_axis("head_size")
         visible = hax.arange(Position) >= hax.arange(Position)  # compares each position with itself only
-        assert bool(jnp.all(visible.array))
         KeyPosition = Position.alias("key_position")
         scores = hax.dot(query, key.rename({"position": "key_position"}), axis=HeadSize)
         weights = hax.nn.softmax(hax.where(visible, scores, -1e9), KeyPosition)
