@@ -1,5 +1,6 @@
 """Time-indexed parameter sharing: transformers whose depth is a continuous time t."""
 
+from tipshare.checkpoint import CheckpointError, list_bundled, load, save
 from tipshare.config import (
     KINDS,
     ModelConfig,
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 __all__ = [
     "KINDS",
     "PRESETS",
+    "CheckpointError",
     "LanguageModel",
     "ModelConfig",
     "NeuralOdeConfig",
@@ -27,5 +29,8 @@ __all__ = [
     "TimeIndexedMlpConfig",
     "TimeIndexedSsmConfig",
     "count_parameters",
+    "list_bundled",
+    "load",
     "preset",
+    "save",
 ]
