@@ -9,6 +9,7 @@ from tipshare.config import (
     TimeIndexedMlpConfig,
     TimeIndexedSsmConfig,
 )
+from tipshare.hub import push
 from tipshare.model import LanguageModel
 from tipshare.parameters import ParameterCounts, count_parameters
 from tipshare.presets import PRESETS, preset
@@ -32,5 +33,6 @@ __all__ = [
     "list_bundled",
     "load",
     "preset",
+    "push",
     "save",
 ]

@@ -50,7 +50,12 @@ def equal_weights(left: LanguageModel, right: LanguageModel) -> bool:
 def logits_of(model: LanguageModel) -> np.ndarray:
     """The logits of a model for some fixed tokens."""
     tokens = np.arange(12, dtype=np.int32) * 7
-    return np.asarray(eqx.filter_jit(lambda model, tokens: model(tokens).array)(model, tokens))
+    return np.asarray(_logits(model, tokens))
+
+
+@eqx.filter_jit
+def _logits(model: LanguageModel, tokens: np.ndarray) -> jax.Array:
+    return model(tokens).array
 
 
 def edit_json(path: Path, **changes: object) -> None:

@@ -62,7 +62,7 @@ def locate(
 
 def _fetch(repo_id: str, revision: str | None, cache_dir: str | Path | None, token: str | bool | None) -> Location:
     # Imported here: the Hub client takes a while to import, and loading from disk needs none of it.
-    from httpx import HTTPError
+    from httpx2 import HTTPError
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
