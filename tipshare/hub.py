@@ -92,7 +92,7 @@ def commit_files(
     before = api.repo_info(repo_id, revision=revision, repo_type=repo_type)
     if private and not before.private:
         raise ValueError(f"{repo_id} exists and is public: push without private, or choose another name")
-    present = {each.rfilename for each in before.siblings or []}
+    present = set(api.list_repo_files(repo_id, revision=before.sha, repo_type=repo_type))
     stale = [name for name in sorted(present - set(files)) if is_weights_file(name) or name in (*DATA_FILES, FIGURE)]
     operations = [
         *(CommitOperationDelete(name) for name in stale),
