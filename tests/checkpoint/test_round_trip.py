@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -97,6 +98,37 @@ def test_a_failed_save_leaves_the_old_checkpoint(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["model"]
 
 
+def test_a_save_interrupted_while_files_move_is_refused_and_can_be_repeated(tmp_path, monkeypatch):
+    folder = tmp_path / "model"
+    tipshare.save(build_tiny("standard"), folder)
+    move, moved = Path.replace, []
+
+    def move_two(source, target):
+        moved.append(target)
+        if len(moved) > 2:
+            raise KeyboardInterrupt
+        return move(source, target)
+
+    monkeypatch.setattr(Path, "replace", move_two)
+    with pytest.raises(KeyboardInterrupt):
+        tipshare.save(build_tiny("neural-ode"), folder)
+    monkeypatch.undo()
+    with pytest.raises(tipshare.CheckpointError, match=r"checksums\.json is missing"):
+        tipshare.load(folder)
+    tipshare.save(build_tiny("neural-ode"), folder)
+    assert equal_weights(tipshare.load(folder), build_tiny("neural-ode"))
+
+
+def test_a_folder_in_use_for_other_things_stays_open(tmp_path):
+    """Training saves into the folder of a run, where it is still writing."""
+    (tmp_path / "run" / "state").mkdir(parents=True)
+    with (tmp_path / "run" / "metrics.jsonl").open("w") as metrics:
+        tipshare.save(build_tiny("standard"), tmp_path / "run")
+        metrics.write("after")
+    assert (tmp_path / "run" / "metrics.jsonl").read_text() == "after"
+    assert equal_weights(tipshare.load(tmp_path / "run"), build_tiny("standard"))
+
+
 def test_the_same_model_gives_the_same_bytes(tmp_path):
     for name in ("first", "second"):
         tipshare.save(build_tiny("time-indexed-ssm"), tmp_path / name, record={"seed": 1})
@@ -115,8 +147,8 @@ def test_saving_refuses_what_would_not_come_back(tmp_path):
     with pytest.raises(ValueError, match="finite"):
         tipshare.save(model, tmp_path / "a", record={"loss": float("nan")})
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "thesis.tex").write_text("years of work")
-    with pytest.raises(ValueError, match="holds other files"):
+    (tmp_path / "other" / "README.md").write_text("years of work")
+    with pytest.raises(ValueError, match=r"has a README\.md that is none of ours"):
         tipshare.save(model, tmp_path / "other")
     assert os.listdir(tmp_path) == ["other"]
 

@@ -14,6 +14,7 @@ from tipshare.checkpoint.layout import (
     CHECKSUMS,
     CONFIG,
     DATA_FILES,
+    FIGURE,
     FORMAT,
     FORMAT_VERSION,
     INDEX,
@@ -23,9 +24,9 @@ from tipshare.checkpoint.layout import (
     is_weights_file,
 )
 from tipshare.checkpoint.names import name_tensors
+from tipshare.checkpoint.publish_files import published_files, sync_folder
 from tipshare.checkpoint.record_file import dump_record, record_id
-from tipshare.checkpoint.replace_folder import replaced_folder, sync_folder
-from tipshare.checkpoint.strict_json import dump_json
+from tipshare.checkpoint.strict_json import dump_json, read_json
 from tipshare.checkpoint.tokenizer_files import describe_files
 from tipshare.model import LanguageModel
 
@@ -38,7 +39,10 @@ def save(
     *,
     largest_shard: int = LARGEST_SHARD,
 ) -> Path:
-    """Write `model` to `folder`, which appears complete or not at all; returns the folder.
+    """Write `model` to `folder` and return the folder; other files in it stay as they are.
+
+    A new folder appears complete or not at all. In an older one, what an interrupted save leaves is either the old
+    checkpoint or one that loading refuses.
 
     Args:
         record: The run that made the weights, as JSON fields; it fills the card.
@@ -61,7 +65,7 @@ def save(
     if record is not None:
         texts[RECORD] = dump_record(record)
     unchecked = {**describe_files(model.config), CARD: make_card(model.config, record).encode()}
-    with replaced_folder(folder, keep=_is_foreign) as new:
+    with published_files(folder, first=CONFIG, last=CHECKSUMS, is_stale=_is_ours) as new:
         sums = write_weights(new, tensors, metadata, largest_shard)
         for name, content in texts.items():
             sums[name] = sum_file(new / name, *write_pieces(new / name, [content]))
@@ -130,10 +134,12 @@ def check_dtype(dtype: Any) -> np.dtype:
 def _check_target(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; a checkpoint is a folder")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / CONFIG).is_file():
-        raise ValueError(f"{folder} holds other files and no checkpoint: choose an empty or a new folder")
+    taken = [name for name in (CONFIG, CARD, WEIGHTS) if (folder / name).exists()]
+    # The config is written first: an interrupted save can be told from someone else's files.
+    if taken and not (taken[0] == CONFIG and read_json(folder / CONFIG).get("model_type") == FORMAT):
+        raise ValueError(f"{folder} has a {taken[0]} that is none of ours: choose another folder, or delete the file")
 
 
-def _is_foreign(name: str) -> bool:
-    """Whether an entry of an older folder is none of the files that saving writes."""
-    return name not in (*DATA_FILES, CARD) and not is_weights_file(name)
+def _is_ours(name: str) -> bool:
+    """Whether a file name is one that saving writes."""
+    return name in (*DATA_FILES, CARD, FIGURE) or is_weights_file(name)
