@@ -1,5 +1,6 @@
 """Publish a checkpoint folder on the Hugging Face Hub, in one commit."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,6 +62,11 @@ def push(
     return published
 
 
+def is_checkpoint_file(name: str) -> bool:
+    """Whether a push may write, and so may delete, a file of that name."""
+    return is_weights_file(name) or name in (*DATA_FILES, CARD, FIGURE)
+
+
 def list_files(checkpoint: Checkpoint) -> dict[str, Path]:
     """The files of a checkpoint that are published, by name; anything else in the folder stays at home."""
     names = [*checkpoint.sums, *DATA_FILES, CARD, FIGURE]
@@ -77,10 +83,14 @@ def commit_files(
     revision: str | None = None,
     repo_type: str = "model",
     message: str = "Upload checkpoint",
+    is_ours: Callable[[str], bool] = is_checkpoint_file,
 ) -> Published:
-    """One commit that makes the repository hold `files`, and drops weights and data files that they replace.
+    """One commit that makes the repository hold `files`.
 
     `HfApi.upload_folder` would be shorter, but it may split an upload into several commits.
+
+    Args:
+        is_ours: Which files of the repository the same commit deletes, by name, if they are not among `files`.
     """
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
@@ -93,7 +103,7 @@ def commit_files(
     if private and not before.private:
         raise ValueError(f"{repo_id} exists and is public: push without private, or choose another name")
     present = set(api.list_repo_files(repo_id, revision=before.sha, repo_type=repo_type))
-    stale = [name for name in sorted(present - set(files)) if is_weights_file(name) or name in (*DATA_FILES, FIGURE)]
+    stale = [name for name in sorted(present - set(files)) if is_ours(name)]
     operations = [
         *(CommitOperationDelete(name) for name in stale),
         *(CommitOperationAdd(name, path) for name, path in sorted(files.items())),

@@ -26,7 +26,8 @@ ROUTES: list[tuple[str, str, str]] = [
     ("POST", r"/api/validate-yaml", "validate_card"),
     ("GET", r"/api/whoami-v2", "who_am_i"),
     ("POST", r"/api/collections", "create_collection"),
-    ("POST", r"/api/collections/(?P<slug>.+)/items?", "add_to_collection"),
+    ("GET", r"/api/collections/(?P<slug>.+)", "show_collection"),
+    ("POST", r"/api/collections/(?P<slug>.+)/items", "add_to_collection"),
     ("GET", API + r"(/revision/(?P<revision>[^/]+))?", "show_repository"),
     ("GET", API + r"/refs", "show_refs"),
     ("GET", API + r"/tree/(?P<revision>[^/]+)", "list_tree"),
@@ -358,6 +359,9 @@ class _Handler(BaseHTTPRequestHandler):
         owner = {"name": slug.split("/")[0], "type": "org"}
         shown = {"slug": slug, "title": title, "owner": owner, "items": [], "position": 0, "private": False}
         return {**shown, "theme": "orange", "upvotes": 0, "lastUpdated": "2026-01-01T00:00:00.000Z"}
+
+    def show_collection(self, body: bytes, slug: str) -> None:
+        self.send_json(self.server.store.collections[slug])
 
     def add_to_collection(self, body: bytes, slug: str) -> None:
         self.require_token()

@@ -12,8 +12,8 @@ from pathlib import Path
 def published_files(folder: Path, *, first: str, last: str, is_stale: Callable[[str], bool]) -> Iterator[Path]:
     """A temporary folder to fill; on success its files appear in `folder`, on error nothing there has changed.
 
-    A new folder appears as a whole. In one that exists, other files stay as they are; `first` comes before the rest, and
-    `last`, without which nobody reads the rest, is away until everything else is in place.
+    A new folder appears as a whole. In one that exists, other files stay as they are; `first` comes before the rest,
+    and `last`, without which nobody reads the rest, is away until everything else is in place.
 
     Args:
         is_stale: Which files of an earlier save go, by name, if the new ones do not replace them.
