@@ -1,6 +1,8 @@
 """The commands: what they show, what they upload, what they print, and what they never give away."""
 
 import json
+import platform
+import socket
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import yaml
 import tipshare
 from tests.checkpoint.configs import TINY, build_tiny, equal_weights
 from tests.checkpoint.records import make_record, record_fields
+from tests.hub.server import TOKEN
 from tipshare.__main__ import main
 from training.commands_push import run_push, run_push_all, run_push_space
 from training.hub import compare_runs
@@ -158,11 +161,17 @@ def test_download_fetches_and_checks(hub, shelf, tmp_path, capsys):
     assert "error: cannot fetch org/absent" in capsys.readouterr().err
 
 
-def test_nothing_written_or_printed_gives_away_a_token_a_home_or_a_host(
-    hub, shelf, tmp_path, capsys, caplog, monkeypatch
-):
-    home = tmp_path / "home" / "someone"
-    monkeypatch.setenv("HOME", str(home))
+@pytest.fixture
+def secrets(tmp_path, monkeypatch) -> tuple[str, ...]:
+    """A token, a home folder and a host name that can be told from all other text."""
+    home, host = str(tmp_path / "home" / "someone"), "a-host-of-its-own"
+    monkeypatch.setenv("HOME", home)
+    monkeypatch.setattr(socket, "gethostname", lambda: host)
+    monkeypatch.setattr(platform, "node", lambda: host)
+    return TOKEN, home, host
+
+
+def test_nothing_written_or_printed_gives_a_secret_away(hub, shelf, tmp_path, capsys, caplog, secrets):
     hub.faults.add("error", "POST", "/preupload/")
     with caplog.at_level("DEBUG"):
         run_push(str(shelf / "time-indexed-mlp"), repo="org/tiny", tag="v1")
