@@ -1,7 +1,8 @@
 """The verbs that publish: `push`, `push-all` and `push-space`, as functions of parsed arguments."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from tipshare.config import KINDS
@@ -23,7 +24,8 @@ def run_push(
     """`push RUN_OR_FOLDER --repo org/name`: show what goes up and how large it is, push it, print the address."""
     upload = prepare_upload(find_checkpoint(run_or_folder), repo, _read(records))
     print(upload, flush=True)
-    _report(push_upload(upload, private=private, tag=tag, collection=COLLECTION if collection else None))
+    with _hub_errors():
+        _report(push_upload(upload, private=private, tag=tag, collection=COLLECTION if collection else None))
     return 0
 
 
@@ -43,15 +45,28 @@ def run_push_all(
     for repo_id, checkpoint in plan.items():
         upload = prepare_upload(checkpoint, repo_id, known)
         print(upload, flush=True)
-        _report(push_upload(upload, private=private, tag=tag, collection=COLLECTION if collection else None))
+        with _hub_errors():
+            _report(push_upload(upload, private=private, tag=tag, collection=COLLECTION if collection else None))
     return 0
 
 
 def run_push_space(repo: str, *, root: Path = Path("."), models: Sequence[str] = (), private: bool = False) -> int:
     """`push-space org/name`: upload the demo; with `--models` its weights come from those repositories."""
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, _hub_errors():
         _report(push_space(repo, root, Path(scratch), models=models, private=private))
     return 0
+
+
+@contextmanager
+def _hub_errors() -> Iterator[None]:
+    """Turn what the Hub or the way to it can do into one line for the person at the keyboard."""
+    from httpx2 import HTTPError
+
+    try:
+        yield
+    except (HTTPError, OSError, RuntimeError) as error:  # the client raises RuntimeError for a failed large file
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"the push did not finish ({reason}); repeat the command to complete it") from error
 
 
 def _read(records: Path | None) -> list[RunRecord]:

@@ -1,5 +1,6 @@
 """Publish checkpoints and the demo: cards with comparisons, one commit each, collections, the Space."""
 
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -72,10 +73,13 @@ def _summarise(model: str, runs: Sequence[RunRecord]) -> ComparisonRow:
 def prepare_upload(checkpoint: Checkpoint, repo_id: str, records: Iterable[RunRecord] = ()) -> Upload:
     """Write the card for this repository into the folder, with the gate figure, and list what will be uploaded."""
     folder, record = checkpoint.folder, checkpoint.record
-    figure = draw_gates(checkpoint.load("float32"), folder / FIGURE)
-    rows = compare_runs(records, (record or {}).get("recipe"))
-    card = make_card(checkpoint.config, record, name=repo_id, comparison=rows, figure=figure)
-    write_pieces(folder / CARD, [card.encode()])
+    with tempfile.TemporaryDirectory(prefix=".card.", dir=folder) as scratch:
+        figure = draw_gates(checkpoint.load("float32"), Path(scratch) / FIGURE)
+        rows = compare_runs(records, (record or {}).get("recipe"))
+        card = make_card(checkpoint.config, record, name=repo_id, comparison=rows, figure=figure)
+        write_pieces(Path(scratch) / CARD, [card.encode()])
+        for path in Path(scratch).iterdir():
+            path.replace(folder / path.name)
     files = {name: path.stat().st_size for name, path in sorted(list_files(checkpoint).items())}
     return Upload(folder, repo_id, files)
 

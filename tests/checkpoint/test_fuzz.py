@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tipshare
-from tests.checkpoint.configs import build_tiny
+from tests.checkpoint.configs import build_tiny, reseal
 from tipshare import CheckpointError
 from tipshare.checkpoint import checksums, config_file, read_folder
 from tipshare.checkpoint.container import read_header
@@ -130,6 +130,23 @@ def test_mutated_folders(folder, tmp_path):
             same = changed == content or (name == "checksums.json" and _same_json(changed, content))
             assert survives(lambda: read_folder(copy).verify(full=False)) == same
         (copy / name).write_bytes(content)
+
+
+def test_mutated_models(folder, tmp_path):
+    """Configs that a forger made fit their sums, up to working out the shapes of the model."""
+    copy, random = shutil.copytree(folder, tmp_path / "model"), np.random.default_rng(3)
+    fields = json.loads((folder / "config.json").read_text())
+    sizes = [name for name, value in fields["model"].items() if type(value) in (int, float)]
+    read = 0
+    for _ in range(60):
+        model = dict(fields["model"])
+        for name in random.choice(sizes, size=2):
+            model[name] = type(model[name])(random.choice([1, 3, 1000, 2**16, 2**20]))
+        model["kind"] = str(random.choice(list(tipshare.KINDS)))
+        (copy / "config.json").write_text(json.dumps({**fields, "model": model}))
+        reseal(copy)
+        read += survives(read_folder, copy)
+    assert read < 60
 
 
 def _same_json(left: bytes, right: bytes) -> bool:

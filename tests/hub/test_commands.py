@@ -58,6 +58,14 @@ def test_push_shows_sizes_makes_one_commit_and_prints_the_address(hub, shelf, ca
     assert len(repository.history) == 2
 
 
+def test_a_push_that_fails_says_what_to_do(hub, shelf, capsys):
+    hub.faults.add("error", "POST", "/commit/")
+    with pytest.raises(ValueError, match=r"did not finish .*500.*; repeat the command"):
+        run_push(str(shelf / "standard"), repo="org/tiny")
+    assert run_push(str(shelf / "standard"), repo="org/tiny") == 0
+    assert sorted(path.name for path in (shelf / "standard").iterdir() if path.name.startswith(".")) == []
+
+
 def test_push_finds_the_checkpoint_of_a_run_and_of_a_bundled_name(hub, shelf, tmp_path, monkeypatch):
     monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(shelf))
     (tmp_path / "run").mkdir()
