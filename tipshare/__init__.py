@@ -1,5 +1,6 @@
 """Time-indexed parameter sharing: transformers whose depth is a continuous time t."""
 
+from tipshare.checkpoint import CheckpointError, list_bundled, load, save
 from tipshare.config import (
     KINDS,
     ModelConfig,
@@ -8,6 +9,7 @@ from tipshare.config import (
     TimeIndexedMlpConfig,
     TimeIndexedSsmConfig,
 )
+from tipshare.hub import push
 from tipshare.model import LanguageModel
 from tipshare.parameters import ParameterCounts, count_parameters
 from tipshare.presets import PRESETS, preset
@@ -18,6 +20,7 @@ __version__ = "0.1.0"
 __all__ = [
     "KINDS",
     "PRESETS",
+    "CheckpointError",
     "LanguageModel",
     "ModelConfig",
     "NeuralOdeConfig",
@@ -27,5 +30,9 @@ __all__ = [
     "TimeIndexedMlpConfig",
     "TimeIndexedSsmConfig",
     "count_parameters",
+    "list_bundled",
+    "load",
     "preset",
+    "push",
+    "save",
 ]

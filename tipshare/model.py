@@ -189,7 +189,9 @@ class LanguageModel(eqx.Module):
     def _embed_time(self, t: float | NamedArray) -> NamedArray | None:
         if self.time is None:
             return None
-        return self.time(t if isinstance(t, NamedArray) else hax.named(jnp.float32(t), ()))
+        time = self.time(t if isinstance(t, NamedArray) else hax.named(jnp.float32(t), ()))
+        # The features are computed in float32; what they meet next has the type of the weights.
+        return time.astype(self.embedding.dtype)
 
     def _check_steps(self, steps: int | None) -> int:
         if steps is None or steps == self.steps:

@@ -50,7 +50,7 @@ def to_transformers(context: int | None = None) -> "PreTrainedTokenizerFast":
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    vocabulary = {symbol: byte for byte, symbol in enumerate(_byte_symbols())}
+    vocabulary = {symbol: byte for byte, symbol in enumerate(byte_symbols())}
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -59,7 +59,7 @@ def to_transformers(context: int | None = None) -> "PreTrainedTokenizerFast":
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, clean_up_tokenization_spaces=False, **limits)
 
 
-def _byte_symbols() -> list[str]:
+def byte_symbols() -> list[str]:
     """The printable character that byte-level BPE (GPT-2) writes for each byte, in byte order.
 
     Printable Latin-1 characters stand for themselves; the others are numbered from U+0100 on.

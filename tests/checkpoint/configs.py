@@ -1,0 +1,83 @@
+"""Tiny models of every kind, one record, and helpers that damage files."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from safetensors.numpy import load_file
+
+from tipshare import KINDS, LanguageModel, ModelConfig
+from tipshare.checkpoint.checksums import describe, sum_file
+from tipshare.checkpoint.container import read_header, write_file
+from tipshare.checkpoint.strict_json import dump_json
+
+SIZES = {
+    "hidden_dim": 16,
+    "num_heads": 2,
+    "num_layers": 2,
+    "time_dim": 4,
+    "time_frequencies": 2,
+    "state_dim": 4,
+    "max_position_embeddings": 16,
+}
+TINY: dict[str, ModelConfig] = {kind: config_class(**SIZES) for kind, config_class in KINDS.items()}
+
+
+def build_tiny(kind: str, seed: int = 0) -> LanguageModel:
+    return fill(TINY[kind], seed)
+
+
+def fill(config: ModelConfig, seed: int = 0) -> LanguageModel:
+    """A model of random weights, much faster than `config.build`, which compiles."""
+    random = np.random.default_rng(seed)
+    shapes = eqx.filter_eval_shape(config.build, key=jr.key(0))
+    return jax.tree.map(lambda leaf: jnp.asarray(random.standard_normal(leaf.shape, np.float32) * 0.3), shapes)
+
+
+def equal_weights(left: LanguageModel, right: LanguageModel) -> bool:
+    """Whether two models are the same to the last bit."""
+    pairs = zip(jax.tree.leaves(left), jax.tree.leaves(right), strict=True)
+    same = all(a.dtype == b.dtype and np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs)
+    return same and jax.tree.structure(left) == jax.tree.structure(right)
+
+
+def logits_of(model: LanguageModel) -> np.ndarray:
+    """The logits of a model for some fixed tokens."""
+    tokens = np.arange(12, dtype=np.int32) * 7
+    return np.asarray(_logits(model, tokens))
+
+
+@eqx.filter_jit
+def _logits(model: LanguageModel, tokens: np.ndarray) -> jax.Array:
+    return model(tokens).array
+
+
+def edit_json(path: Path, **changes: object) -> None:
+    fields = json.loads(path.read_text())
+    path.write_text(json.dumps({**fields, **changes}))
+
+
+def reseal(folder: Path) -> None:
+    """Make checksums.json agree with what lies in the folder, as a careful forger would."""
+    path = folder / "checksums.json"
+    names = [name for name in json.loads(path.read_text())["files"] if (folder / name).exists()]
+    sums = {}
+    for name in names:
+        content = (folder / name).read_bytes()
+        sums[name] = sum_file(folder / name, len(content), hashlib.sha256(content).hexdigest())
+    path.write_bytes(dump_json(describe(sums)))
+
+
+def rewrite_weights(folder: Path, change: Callable[[dict[str, np.ndarray]], None], **metadata: str) -> None:
+    """Change the tensors (or the metadata) of model.safetensors and reseal the folder."""
+    path = folder / "model.safetensors"
+    tensors = dict(load_file(path))
+    change(tensors)
+    write_file(path, tensors, {**read_header(path).metadata, **metadata})
+    reseal(folder)

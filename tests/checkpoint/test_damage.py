@@ -1,0 +1,231 @@
+"""A damaged, foreign or hostile folder is refused by name and reason, with one class of error."""
+
+import json
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+
+import tipshare
+from tests.checkpoint.configs import build_tiny, edit_json, fill, reseal, rewrite_weights
+from tipshare import CheckpointError
+from tipshare.checkpoint import read_folder
+
+HEAD = "head.weight"
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved")
+    model = build_tiny("time-indexed-mlp")
+    tipshare.save(model, folder / "whole", record={"recipe": "tiny"})
+    tipshare.save(model, folder / "sharded", largest_shard=4000)
+    return folder
+
+
+@pytest.fixture
+def whole(saved, tmp_path):
+    return shutil.copytree(saved / "whole", tmp_path / "whole")
+
+
+@pytest.fixture
+def sharded(saved, tmp_path):
+    return shutil.copytree(saved / "sharded", tmp_path / "sharded")
+
+
+def refuse(folder, match):
+    with pytest.raises(CheckpointError, match=match):
+        tipshare.load(folder)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "record.json", "checksums.json"])
+def test_a_truncated_file(whole, name):
+    content = (whole / name).read_bytes()
+    (whole / name).write_bytes(content[:-7])
+    refuse(whole, rf"{name}")
+
+
+def test_every_flipped_bit_of_a_sample_is_found(whole):
+    path, random = whole / "model.safetensors", np.random.default_rng(0)
+    content = path.read_bytes()
+    for position in [0, 8, len(content) - 1, *random.integers(len(content), size=60)]:
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << int(random.integers(8))
+        path.write_bytes(damaged)
+        refuse(whole, r"model\.safetensors")
+    path.write_bytes(content)
+    tipshare.load(whole)
+
+
+@pytest.mark.parametrize("name", ["config.json", "record.json"])
+def test_a_flipped_bit_in_json(whole, name):
+    content = bytearray((whole / name).read_bytes())
+    content[-4] ^= 1
+    (whole / name).write_bytes(content)
+    refuse(whole, name)
+
+
+def test_blocks_in_the_wrong_order_are_found(tmp_path):
+    """Sums alone would not see this."""
+    model = fill(tipshare.StandardConfig(hidden_dim=128, num_layers=5))
+    tipshare.save(model, tmp_path / "model")
+    path = tmp_path / "model" / "model.safetensors"
+    content = path.read_bytes()
+    first, second = content[2**20 : 2 * 2**20], content[2 * 2**20 : 3 * 2**20]
+    assert len(second) == 2**20
+    assert first != second
+    path.write_bytes(content[: 2**20] + second + first + content[3 * 2**20 :])
+    refuse(tmp_path / "model", "damaged")
+
+
+def test_a_wrong_shape(whole):
+    rewrite_weights(whole, lambda tensors: tensors.update({HEAD: tensors[HEAD].T.copy()}))
+    refuse(whole, r"model\.safetensors: 'head\.weight' has shape \[256, 16\], but config\.json makes it \[16, 256\]")
+
+
+def test_a_wrong_dtype(whole):
+    edit_json(whole / "config.json", dtype="bfloat16")
+    reseal(whole)
+    refuse(whole, r"is float32, but config\.json says bfloat16")
+
+
+def test_a_dtype_that_is_not_a_weight(whole):
+    path = whole / "model.safetensors"
+    path.write_bytes(path.read_bytes().replace(b'"F32"', b'"I32"'))
+    reseal(whole)
+    refuse(whole, "has dtype 'I32'; weights are F32 or BF16")
+
+
+def test_a_missing_tensor(whole):
+    rewrite_weights(whole, lambda tensors: tensors.pop("final_norm.bias"))
+    refuse(whole, r"'final_norm\.bias' is missing")
+
+
+def test_an_extra_tensor(whole):
+    rewrite_weights(whole, lambda tensors: tensors.update(spy=np.zeros(3, np.float32)))
+    refuse(whole, "'spy' is not part of a time-indexed-mlp")
+
+
+def test_not_a_number(whole):
+    rewrite_weights(whole, lambda tensors: tensors.update({HEAD: np.full_like(tensors[HEAD], np.nan)}))
+    refuse(whole, r"model\.safetensors holds NaN")
+
+
+@pytest.mark.parametrize(("key", "value"), [("format_version", "2"), ("kind", "standard"), ("format", "pt")])
+def test_wrong_metadata(whole, key, value):
+    rewrite_weights(whole, lambda tensors: None, **{key: value})
+    refuse(whole, f"{key} is '{value}'")
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"format_version": 2}, "format_version 2 is not 1"),
+        ({"format_version": True}, "format_version True"),
+        ({"model_type": "llama"}, "model_type is 'llama'"),
+        ({"dtype": "../../etc/passwd"}, "dtype '../../etc/passwd' is not one of"),
+        ({"architectures": ["../evil"]}, "architectures must be"),
+        ({"weights": "/etc/passwd"}, r"unknown \['weights'\]"),
+        ({"model": "/etc/passwd"}, "a JSON object of fields"),
+    ],
+)
+def test_a_wrong_config(whole, changes, match):
+    edit_json(whole / "config.json", **changes)
+    reseal(whole)
+    refuse(whole, match)
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"kind": "transformer"}, "unknown model kind 'transformer'"),
+        ({"kind": "../standard"}, "unknown model kind"),
+        ({"weights": "/tmp/weights.bin"}, "is not one of"),
+        ({"hidden_dim": 2**20}, "need at least"),
+        ({"hidden_dim": 10**30}, "must be a whole number"),
+        ({"vocab_size": 2**20}, "need at least"),
+        ({"time_dim": 2**20}, "has shape"),
+        ({"time_frequencies": 2**20}, "has shape"),
+        ({"mlp_ratio": 1e300}, "config.json"),
+        ({"mlp_ratio": 1e9}, "has shape"),
+        ({"num_layers": 2**20}, "more than the 1024"),
+        ({"num_layers": 1000, "weights": "own"}, "is missing"),
+        ({"max_position_embeddings": 2**20}, "more than the 65536"),
+        ({"max_position_embeddings": 2**16, "positions": "learned"}, "'positions' is missing"),
+        ({"surprise": 1}, "unknown field 'surprise'"),
+    ],
+)
+def test_a_wrong_model(whole, changes, match):
+    fields = json.loads((whole / "config.json").read_text())["model"]
+    edit_json(whole / "config.json", model={**fields, **changes})
+    reseal(whole)
+    refuse(whole, match)
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_number_that_is_none_in_the_config(whole, value):
+    text = (whole / "config.json").read_text()
+    assert '"gate_start": 2.0' in text
+    (whole / "config.json").write_text(text.replace('"gate_start": 2.0', f'"gate_start": {value}'))
+    reseal(whole)
+    refuse(whole, r"config\.json.*(is not a number|must be a finite number)")
+
+
+@pytest.mark.parametrize("place", ["../outside.safetensors", "/etc/passwd", "model.pt", "model-00001-of-00002.bin", 3])
+def test_an_index_that_points_elsewhere(sharded, place):
+    index = json.loads((sharded / "model.safetensors.index.json").read_text())
+    index["weight_map"][HEAD] = place
+    (sharded / "model.safetensors.index.json").write_text(json.dumps(index))
+    reseal(sharded)
+    refuse(sharded, "which is no weights file of this folder")
+
+
+def test_an_index_that_does_not_know_a_tensor(sharded):
+    index = json.loads((sharded / "model.safetensors.index.json").read_text())
+    del index["weight_map"]["final_norm.bias"]
+    (sharded / "model.safetensors.index.json").write_text(json.dumps(index))
+    reseal(sharded)
+    refuse(sharded, "disagree about 'final_norm.bias'")
+
+
+@pytest.mark.parametrize("name", ["../config.json", "/etc/passwd", "model.pkl"])
+def test_checksums_of_other_files(whole, name):
+    fields = json.loads((whole / "checksums.json").read_text())
+    fields["files"][name] = fields["files"]["config.json"]
+    (whole / "checksums.json").write_text(json.dumps(fields))
+    refuse(whole, "is not a file of a checkpoint")
+
+
+@pytest.mark.parametrize("name", ["config.json", "checksums.json", "model.safetensors"])
+def test_a_missing_file(whole, name):
+    (whole / name).unlink()
+    refuse(whole, f"{name} is missing")
+
+
+def test_a_missing_shard(sharded):
+    shard = sorted(sharded.glob("model-*"))[1]
+    shard.unlink()
+    refuse(sharded, f"{shard.name} is missing")
+
+
+def test_pickles_are_never_opened(whole):
+    class Trap:
+        def __reduce__(self):
+            return pytest.fail, ("a pickle was opened",)
+
+    for name in ("pytorch_model.bin", "model.pkl", "training_args.bin"):
+        (whole / name).write_bytes(pickle.dumps(Trap()))
+    tipshare.load(whole)
+    shutil.copy(whole / "model.pkl", whole / "model.safetensors")
+    reseal(whole)
+    refuse(whole, r"model\.safetensors")
+
+
+def test_a_huge_config_is_refused_in_no_time_and_memory(whole):
+    """The shapes it asks for would take terabytes."""
+    fields = json.loads((whole / "config.json").read_text())["model"]
+    edit_json(whole / "config.json", model={**fields, "time_dim": 2**20, "mlp_ratio": 60_000.0})
+    reseal(whole)
+    with pytest.raises(CheckpointError, match="has shape"):
+        read_folder(whole)

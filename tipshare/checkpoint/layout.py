@@ -1,0 +1,43 @@
+"""The files of a checkpoint folder, the same on disk and on the Hub.
+
+config.json              what the model is; `format_version` says how to read the rest
+model.safetensors        the weights; above 90 MB as model-00001-of-00003.safetensors, ... with
+model.safetensors.index.json   the file of every tensor
+checksums.json           size and sha256 of every file above and below, except the card and figures
+tokenizer.json, tokenizer_config.json, generation_config.json   for `transformers`
+record.json              the run that made the weights, if there was one
+README.md, gates.png     the model card
+"""
+
+import re
+
+FORMAT = "tipshare"
+FORMAT_VERSION = 1
+
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+CHECKSUMS = "checksums.json"
+RECORD = "record.json"
+TOKENIZER = "tokenizer.json"
+TOKENIZER_CONFIG = "tokenizer_config.json"
+GENERATION_CONFIG = "generation_config.json"
+CARD = "README.md"
+FIGURE = "gates.png"
+
+SHARD_NAME = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
+
+# What is uploaded and downloaded: nothing else in a folder or a repository is ever touched.
+WEIGHT_PATTERNS = (WEIGHTS, "model-?????-of-?????.safetensors", INDEX)
+DATA_FILES = (CONFIG, CHECKSUMS, RECORD, TOKENIZER, TOKENIZER_CONFIG, GENERATION_CONFIG)
+PATTERNS = (*WEIGHT_PATTERNS, *DATA_FILES, CARD, FIGURE)
+
+# Larger weights are split, so that each file stays below the limits of common Git hosts.
+LARGEST_SHARD = 90 * 10**6
+# JSON files of a checkpoint hold names, shapes and curves; no honest one comes near this.
+LARGEST_JSON = 16 * 2**20
+
+
+def is_weights_file(name: str) -> bool:
+    """Whether a file name is one that weights or their index can have."""
+    return name in (WEIGHTS, INDEX) or SHARD_NAME.fullmatch(name) is not None

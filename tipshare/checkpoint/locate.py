@@ -1,0 +1,98 @@
+"""Find a checkpoint by what a person calls it: a path, a bundled name, or a Hub repository."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tipshare.checkpoint.errors import CheckpointError
+from tipshare.checkpoint.layout import CHECKSUMS, CONFIG, PATTERNS
+
+Origin = Literal["path", "bundle", "cache", "Hub"]
+
+BUNDLE_VARIABLE = "TIPSHARE_CHECKPOINTS"
+
+
+@dataclass(frozen=True)
+class Location:
+    """A checkpoint folder and how it was found."""
+
+    folder: Path
+    origin: Origin
+
+
+def bundle_folder() -> Path:
+    """The folder of the bundled checkpoints: `checkpoints/` beside the package, unless the environment names one."""
+    given = os.environ.get(BUNDLE_VARIABLE)
+    return Path(given) if given else Path(__file__).resolve().parents[2] / "checkpoints"
+
+
+def list_bundled() -> list[str]:
+    """Names of the checkpoints that came with the package; `load(name)` takes each of them."""
+    folder = bundle_folder()
+    if not folder.is_dir():
+        return []
+    return sorted(each.name for each in folder.iterdir() if (each / CONFIG).is_file() and (each / CHECKSUMS).is_file())
+
+
+def locate(
+    name: str | Path,
+    *,
+    revision: str | None = None,
+    cache_dir: str | Path | None = None,
+    token: str | bool | None = None,
+) -> Location:
+    """The folder of a checkpoint; what is not a folder or a bundled name is looked up on the Hub."""
+    if not str(name) or "\0" in str(name):
+        raise CheckpointError(f"{name!r:.80} is not a checkpoint's name: give a folder, a bundled name or a Hub id")
+    if revision is None and Path(name).is_dir():
+        return Location(Path(name), "path")
+    if isinstance(name, Path) or Path(name).is_absolute() or str(name).startswith("."):
+        raise CheckpointError(f"there is no folder {name}")
+    if revision is None and name in list_bundled():
+        return Location(bundle_folder() / name, "bundle")
+    if name.count("/") != 1:
+        known = ", ".join(list_bundled()) or "none here"
+        raise CheckpointError(
+            f"{name!r:.120} is neither a folder nor a bundled checkpoint ({known}); on the Hub it would be "
+            "organisation/name"
+        )
+    return _fetch(name, revision, cache_dir, token)
+
+
+def _fetch(repo_id: str, revision: str | None, cache_dir: str | Path | None, token: str | bool | None) -> Location:
+    # Imported here: the Hub client takes a while to import, and loading from disk needs none of it.
+    from httpx2 import HTTPError
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    def snapshot(*, local_files_only: bool) -> str:
+        return snapshot_download(
+            repo_id,
+            revision=revision,
+            cache_dir=cache_dir,
+            token=token,
+            allow_patterns=list(PATTERNS),
+            local_files_only=local_files_only,
+        )
+
+    try:
+        cached = snapshot(local_files_only=True)
+    except LocalEntryNotFoundError:
+        cached = None
+    except HFValidationError as error:
+        raise CheckpointError(f"{repo_id!r:.120} is not a Hub repository id: {error}") from error
+    complete = cached is not None and (Path(cached) / CHECKSUMS).is_file()
+    try:
+        folder = snapshot(local_files_only=False)
+    except (HfHubHTTPError, LocalEntryNotFoundError, HTTPError, OSError) as error:
+        at = f" at revision {revision}" if revision else ""
+        raise CheckpointError(
+            f"cannot fetch {repo_id}{at} from the Hub ({_first_line(error)}); check the name and the revision, log in "
+            "with `hf auth login` if it is private, or unset HF_HUB_OFFLINE"
+        ) from error
+    return Location(Path(folder), "cache" if complete and folder == cached else "Hub")
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

@@ -1,0 +1,1 @@
+"""The verbs of `python -m tipshare`, one file each."""
