@@ -37,7 +37,7 @@ class Gate(eqx.Module):
         return Gate(dataclasses.replace(linear, bias=hax.full(tuple(Units), start)), config.gate)
 
     def __call__(self, time: NamedArray) -> NamedArray:
-        g = self.linear(time.astype(self.linear.weight.dtype))
+        g = self.linear(time)
         if self.function == "linear":
             return 1.0 + g
         return hax.nn.sigmoid(g) * (2.0 if self.function == "two-sigmoid" else 1.0)

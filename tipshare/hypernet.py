@@ -31,7 +31,6 @@ class TimeMlp(eqx.Module):
         )
 
     def __call__(self, features: NamedArray) -> NamedArray:
-        features = features.astype(self.first.weight.dtype)
         return activate(self.second(activate(self.first(features), "silu")), "silu")
 
 

@@ -12,12 +12,22 @@ def main(arguments: list[str] | None = None) -> int:
     import tyro
 
     from training.commands.evaluate import Evaluate
+    from training.commands.push import Push, PushAll, PushSpace
     from training.commands.recipes import Recipes
     from training.commands.report import Report
     from training.commands.sweep import Sweep
     from training.commands.train import Train
 
-    verbs = {"recipes": Recipes, "train": Train, "sweep": Sweep, "evaluate": Evaluate, "report": Report}
+    verbs = {
+        "recipes": Recipes,
+        "train": Train,
+        "sweep": Sweep,
+        "evaluate": Evaluate,
+        "report": Report,
+        "push": Push,
+        "push-all": PushAll,
+        "push-space": PushSpace,
+    }
     command = tyro.extras.subcommand_cli_from_dict(
         verbs, prog="python -m training", description=__doc__, args=arguments
     )

@@ -1,6 +1,7 @@
 """One run from start, or from where it stopped, to its record."""
 
 import contextlib
+import dataclasses
 import datetime
 import math
 import sys
@@ -9,7 +10,7 @@ from typing import Any, TextIO
 import jax
 import numpy as np
 
-from training.checkpoints import save_checkpoint
+import tipshare
 from training.costs import flops_per_token, memory_in_use, parameters_by_part, speed_of
 from training.evaluate import Evaluator, TextLoss
 from training.history import DivergedError, History, LossReader
@@ -98,7 +99,7 @@ class Training:
         record = self._record(losses, counts)
         parameters = self.placement.fetch(self.parameters)
         if self.placement.is_writer:
-            save_checkpoint(self.program.model(parameters), self.run.folder, record)
+            tipshare.save(self.program.model(parameters), self.run.folder, dataclasses.asdict(record))
         self.history.close()
         return record
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tipshare.checkpoint.layout import CHECKSUMS, RECORD
 from tipshare.config import ModelConfig
 from training.corpus import Corpus
 from training.recipe import Recipe
@@ -62,10 +63,10 @@ class Run:
 
     def finished_record(self) -> RunRecord | None:
         """The record, if this very run is done already."""
-        path = self.folder / "record.json"
-        if not path.exists():
+        # A checkpoint's checksums are the last file that saving writes.
+        if not (self.folder / CHECKSUMS).exists():
             return None
-        record = RunRecord.from_json(path.read_text(encoding="utf-8"))
+        record = RunRecord.from_json((self.folder / RECORD).read_text(encoding="utf-8"))
         self.check_identity(vars(record))
         return record
 

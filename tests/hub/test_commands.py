@@ -13,8 +13,8 @@ from tests.checkpoint.configs import TINY, build_tiny, equal_weights
 from tests.checkpoint.records import make_record, record_fields
 from tests.hub.server import TOKEN
 from tipshare.__main__ import main
-from training.commands_push import run_push, run_push_all, run_push_space
 from training.hub import compare_runs
+from training.publish import run_push, run_push_all, run_push_space
 from training.records import write_records
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")

@@ -12,8 +12,8 @@ import tyro
 class Evaluate:
     """Score a checkpoint on whole splits of a corpus, every byte once."""
 
-    checkpoint: Annotated[Path, tyro.conf.Positional]
-    """Folder of a run or checkpoint."""
+    checkpoint: Annotated[str, tyro.conf.Positional]
+    """Folder of a run or checkpoint, name of a bundled one, or Hub id."""
     corpus: str = "wikitext-2"
     """Name of a corpus, or a label for the text in --data-dir."""
     data_dir: Path | None = None
@@ -22,11 +22,11 @@ class Evaluate:
     """Splits to score."""
 
     def run(self) -> int:
-        from training.checkpoints import load_checkpoint
+        import tipshare
         from training.corpus import load_corpus
         from training.evaluate import Evaluator
 
-        model = load_checkpoint(self.checkpoint)
+        model = tipshare.load(self.checkpoint)
         corpus = load_corpus(self.corpus, self.data_dir)
         parameters, static = eqx.partition(model, eqx.is_array)
         evaluator = Evaluator(static)

@@ -24,8 +24,10 @@ class Report:
         records = read_records(self.runs)
         if not records:
             raise ValueError(f"{self.runs} holds no records; a run adds its record when it finishes")
-        from training.report import write_report  # pyright: ignore[reportMissingImports]
+        from training.report import write_report
 
-        write_report(records, self.out)
-        print(f"report on {len(records)} runs: {self.out}")
+        report = write_report(records, self.out)
+        for note in report.notes:
+            print(note)
+        print(f"report on {len(records)} runs: {self.out / 'report.md'}")
         return 0
