@@ -8,9 +8,12 @@ from tipshare.config import (
     TimeIndexedMlpConfig,
     TimeIndexedSsmConfig,
 )
+from tipshare.generation import generate, stream
 from tipshare.model import LanguageModel
 from tipshare.parameters import ParameterCounts, count_parameters
+from tipshare.pieces import ByteInfo, Generation, Piece, Trace
 from tipshare.presets import PRESETS, preset
+from tipshare.sampling import Sampling
 from tipshare.scoring import Score
 
 __version__ = "0.1.0"
@@ -18,14 +21,21 @@ __version__ = "0.1.0"
 __all__ = [
     "KINDS",
     "PRESETS",
+    "ByteInfo",
+    "Generation",
     "LanguageModel",
     "ModelConfig",
     "NeuralOdeConfig",
     "ParameterCounts",
+    "Piece",
+    "Sampling",
     "Score",
     "StandardConfig",
     "TimeIndexedMlpConfig",
     "TimeIndexedSsmConfig",
+    "Trace",
     "count_parameters",
+    "generate",
     "preset",
+    "stream",
 ]
