@@ -17,7 +17,7 @@ import numpy as np
 from haliax import Axis, NamedArray
 from jaxtyping import Array
 
-from tipshare.block import Block, Mlp
+from tipshare.block import Block
 from tipshare.config import Activation, ModelConfig
 from tipshare.layers import LayerNorm, Linear, ShortConvolution
 from tipshare.model import LanguageModel
@@ -30,27 +30,31 @@ from tipshare.tokens import VOCAB_SIZE
 ANGLE_BASE = 1024
 
 
+# A named array while the model is being packed, a plain one after; None where a layer has no such part.
+Leaf = Any
+
+
 class Dense(NamedTuple):
     """`y = ((x * input_scale) @ weight) * output_scale + bias`; absent parts are None."""
 
-    weight: Array  # in x out
-    bias: Array | None
-    input_scale: Array | None
-    output_scale: Array | None
+    weight: Leaf  # in x out
+    bias: Leaf
+    input_scale: Leaf
+    output_scale: Leaf
 
 
 class Norm(NamedTuple):
     """Weight and bias of a layer norm, with the gate of the layer behind it folded in."""
 
-    weight: Array
-    bias: Array
+    weight: Leaf
+    bias: Leaf
 
 
 class Taps(NamedTuple):
     """A short causal convolution; the last tap is the present position."""
 
-    weight: Array  # tap x channel
-    bias: Array
+    weight: Leaf  # tap x channel
+    bias: Leaf
 
 
 class PackedMlp(NamedTuple):
@@ -62,10 +66,10 @@ class PackedSsm(NamedTuple):
     enter: Dense  # embed -> channel (u) | channel (z)
     taps: Taps
     drive: Dense  # channel -> state (delta) | state (B u)
-    step_scale: Array | None  # the gate of delta
-    rate: Array  # A, gate included
+    step_scale: Leaf  # the gate of delta
+    rate: Leaf  # A, gate included
     from_state: Dense
-    skip: Array  # D, gate included
+    skip: Leaf  # D, gate included
     leave: Dense
 
 
@@ -174,22 +178,21 @@ def _pack_arrays(model: LanguageModel, steps: int | None) -> tuple[Any, tuple[An
 
 def _pack_block(block: Block, step_size: float) -> PackedLayer:
     attention, mixer = block.attention, block.mixer
-    attention_norm, taps, qkv = _fold_gate(block.attention_norm, attention.convolution, _dense(attention.qkv))
-    if isinstance(mixer, Mlp):
-        mixer_norm, _, up = _fold_gate(block.mixer_norm, None, _dense(mixer.up))
-        packed_mixer = PackedMlp(up, _shrink(_dense(mixer.down), step_size))
-    else:
-        mixer_norm, _, _ = _fold_gate(block.mixer_norm, None, None)
-        packed_mixer = _pack_ssm(mixer, step_size)
-    return PackedLayer(
-        attention_norm, taps, qkv, _shrink(_dense(attention.output), step_size), mixer_norm, packed_mixer
-    )
+    taps = None if attention.convolution is None else _taps(attention.convolution)
+    attention_norm, taps, qkv = _fold_gate(_norm(block.attention_norm), taps, _dense(attention.qkv))
+    output = _shrink(_dense(attention.output), step_size)
+    mixer_norm = _norm(block.mixer_norm)
+    if isinstance(mixer, Ssm):
+        return PackedLayer(attention_norm, taps, qkv, output, mixer_norm, _pack_ssm(mixer, step_size))
+    mixer_norm, _, up = _fold_gate(mixer_norm, None, _dense(mixer.up))
+    packed_mlp = PackedMlp(up, _shrink(_dense(mixer.down), step_size))
+    return PackedLayer(attention_norm, taps, qkv, output, mixer_norm, packed_mlp)
 
 
 def _pack_ssm(ssm: Ssm, step_size: float) -> PackedSsm:
     delta = ssm.step_size
     weight, bias = delta.weight.rename({"channel": "in", "state": "out"}), delta.bias.rename({"state": "out"})
-    step: Any = Dense(_leading_depth(weight), _leading_depth(bias), None, None)
+    step = Dense(_leading_depth(weight), _leading_depth(bias), None, None)
     return PackedSsm(
         enter=_side_by_side(_dense(ssm.enter), _dense(ssm.branch)),
         taps=_taps(ssm.convolution),
@@ -202,22 +205,23 @@ def _pack_ssm(ssm: Ssm, step_size: float) -> PackedSsm:
     )
 
 
-def _fold_gate(
-    norm: LayerNorm, convolution: ShortConvolution | None, dense: Dense | None
-) -> tuple[Norm, Taps | None, Any]:
+def _fold_gate(norm: Norm, taps: Taps | None, dense: Dense) -> tuple[Norm, Taps | None, Dense]:
     """Move a layer's input gate into the norm before it; a convolution between works unit by unit and lets it by."""
-    weight, bias = norm.weight.rename({"embed": "in"}), norm.bias.rename({"embed": "in"})
-    taps = None if convolution is None else _taps(convolution)
-    if dense is not None and dense.input_scale is not None:
-        gate: Any = dense.input_scale
-        weight, bias = weight * gate, bias * gate
-        if taps is not None:
-            taps = taps._replace(bias=_leading_depth(taps.bias * gate.rename({"in": taps.bias.axes[-1].name})))
-        dense = dense._replace(input_scale=None)
-    return Norm(_leading_depth(weight), _leading_depth(bias)), taps, dense
+    gate = dense.input_scale
+    if gate is None:
+        return norm, taps, dense
+    if taps is not None:
+        taps = taps._replace(bias=_leading_depth(taps.bias * gate.rename({"in": "embed"})))
+    norm = Norm(_leading_depth(norm.weight * gate), _leading_depth(norm.bias * gate))
+    return norm, taps, dense._replace(input_scale=None)
 
 
-def _dense(linear: Linear) -> Any:
+def _norm(norm: LayerNorm) -> Norm:
+    weight, bias = (array.rename({norm.Over.name: "in"}) for array in (norm.weight, norm.bias))
+    return Norm(_leading_depth(weight), _leading_depth(bias))
+
+
+def _dense(linear: Linear) -> Dense:
     """A linear layer over single axes `in` and `out`, still named, with `depth` first where there is one."""
 
     def flat(array: NamedArray | None) -> NamedArray | None:
@@ -231,10 +235,10 @@ def _dense(linear: Linear) -> Any:
     return Dense(flat(linear.weight), flat(linear.bias), flat(linear.input_scale), flat(linear.output_scale))
 
 
-def _side_by_side(left: Any, right: Any) -> Any:
+def _side_by_side(left: Dense, right: Dense) -> Dense:
     """Two layers that read the same input as one layer with both outputs."""
 
-    def join(first: NamedArray | None, second: NamedArray | None, missing: float) -> NamedArray | None:
+    def join(first: Leaf, second: Leaf, missing: float) -> Leaf:
         if first is None and second is None:
             return None
         first = hax.full_like(second, missing) if first is None else first
@@ -246,22 +250,20 @@ def _side_by_side(left: Any, right: Any) -> Any:
     return Dense(weight, bias, None, join(left.output_scale, right.output_scale, 1.0))
 
 
-def _shrink(dense: Any, step_size: float) -> Any:
+def _shrink(dense: Dense, step_size: float) -> Dense:
     """Fold the depth step size into what a layer puts out."""
     if step_size == 1.0:
         return dense
-    weight: NamedArray = dense.weight
-    scale = dense.output_scale
-    scale = hax.ones(weight.resolve_axis("out")) if scale is None else scale
+    scale = hax.ones(dense.weight.resolve_axis("out")) if dense.output_scale is None else dense.output_scale
     return dense._replace(output_scale=scale * step_size, bias=None if dense.bias is None else dense.bias * step_size)
 
 
-def _taps(convolution: ShortConvolution) -> Any:
+def _taps(convolution: ShortConvolution) -> Taps:
     return Taps(_leading_depth(convolution.weight), _leading_depth(convolution.bias))
 
 
 def _leading_depth(array: NamedArray) -> NamedArray:
-    """`array` with `depth` first, if it has that axis; a matrix keeps (in, out), the order matrix products read best."""
+    """`array` with `depth` first, if it has that axis; matrices stay (in, out), which products read best."""
     order = [name for name in ("depth", "tap", "in") if array.has_axis(name)]
     return array.rearrange((*order, ...)) if order else array
 

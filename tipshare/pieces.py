@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -41,7 +41,13 @@ class Trace(Sequence[ByteInfo]):
     def __len__(self) -> int:
         return len(self.data)
 
-    def __getitem__(self, index):  # noqa: ANN001, ANN204
+    @overload
+    def __getitem__(self, index: int) -> ByteInfo: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "Trace": ...
+
+    def __getitem__(self, index: int | slice) -> "ByteInfo | Trace":
         parts = (self.probabilities, self.ranks, self.alternatives, self.alternative_probabilities)
         if isinstance(index, slice):
             return Trace(self.data[index], *(part[index] for part in parts))

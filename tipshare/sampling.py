@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 
 from tipshare.tokens import VOCAB_SIZE
 from tipshare.utf8 import BYTES_TO_COME, NEXT_STATE
@@ -95,8 +95,8 @@ class Choice(NamedTuple):
         )
 
 
-def draw_uniform(keys: PRNGKeyArray, numbers: Int[Array, " step"]) -> Float[Array, "step batch"]:
-    """A random number in [0, 1) for every byte, from its row's key and its number in the text alone."""
+def draw_uniform(keys: PRNGKeyArray, numbers: Array) -> Array:
+    """A random number in [0, 1) for every byte, {step, batch}, from its row's key and its number in the text alone."""
 
     def one(number: Array, key: PRNGKeyArray) -> Array:
         return jr.uniform(jr.fold_in(key, number))
@@ -105,16 +105,17 @@ def draw_uniform(keys: PRNGKeyArray, numbers: Int[Array, " step"]) -> Float[Arra
 
 
 def choose(
-    logits: Float[Array, "batch vocab"],
-    uniform: Float[Array, " batch"],
+    logits: Array,
+    uniform: Array,
     choice: Choice,
-    counts: Int[Array, "batch vocab"],
-    character: Int[Array, " batch"],
-    left: Int[Array, ""],
-) -> tuple[Int[Array, " batch"], Int[Array, " batch"]]:
+    counts: Array,
+    character: Array,
+    left: Array,
+) -> tuple[Array, Array]:
     """The next byte of every row, and how far into a UTF-8 character it leads.
 
     Args:
+        logits: {batch, vocab}.
         uniform: Where in the distribution to pick, in [0, 1).
         counts: How often each byte stands in the window, for the repetition penalty.
         character: How far into a character the bytes before are.
