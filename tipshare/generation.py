@@ -224,7 +224,7 @@ def _trace(written: Written, row: int) -> Trace:
     return Trace(
         written.ids[:, row].astype(np.uint8).tobytes(),
         np.exp(written.log_probs[:, row]),
-        written.ranks[:, row] + 1,
-        written.alternatives[:, row],
+        np.asarray(written.ranks[:, row]) + 1,
+        np.asarray(written.alternatives[:, row]),
         np.exp(written.alternative_log_probs[:, row]),
     )

@@ -1,0 +1,5 @@
+"""The verbs of `python -m tipshare`: one module each, with `add_command(commands)` and `run(args)`."""
+
+from tipshare.commands import generate
+
+VERBS = (generate,)
