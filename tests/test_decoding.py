@@ -22,7 +22,14 @@ from tipshare.sampling import Choice, Sampling
 from tipshare.tokens import BEGIN
 
 CONTEXT = 24
-SMALL = {"num_layers": 2, "hidden_dim": 16, "num_heads": 2, "max_position_embeddings": CONTEXT, "state_dim": 8}
+SMALL = {
+    "num_layers": 2,
+    "hidden_dim": 16,
+    "num_heads": 2,
+    "max_position_embeddings": CONTEXT,
+    "state_dim": 8,
+    "time_dim": 4,
+}
 CASES = {
     "standard": ("standard", {}),
     "neural-ode": ("neural-ode", {}),
@@ -36,11 +43,17 @@ CASES = {
 
 def build(kind: str, changes: dict, seed: int = 0) -> LanguageModel:
     """A small model whose norms, biases and gates are away from their starting values."""
-    model = KINDS[kind](**{**SMALL, **changes}).build(key=jr.key(seed))
-    leaves, structure = jax.tree.flatten(model)
-    keys = jr.split(jr.key(seed + 1), len(leaves))
-    spread = [leaf + 0.2 * jr.normal(key, leaf.shape) for leaf, key in zip(leaves, keys, strict=True)]
-    return jax.tree.unflatten(structure, spread)
+    config = KINDS[kind](**{**SMALL, **changes})
+
+    @eqx.filter_jit
+    def spread(key: jax.Array) -> LanguageModel:
+        leaves, structure = jax.tree.flatten(config.build(key=key))
+        keys = jr.split(jr.fold_in(key, 1), len(leaves))
+        return jax.tree.unflatten(
+            structure, [leaf + 0.2 * jr.normal(each, leaf.shape) for leaf, each in zip(leaves, keys, strict=True)]
+        )
+
+    return spread(jr.key(seed))
 
 
 @pytest.fixture(scope="module", params=CASES)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -11,7 +12,7 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from tipshare.tokens import VOCAB_SIZE
+from tipshare.tokens import VOCAB_SIZE, encode
 from tipshare.utf8 import BYTES_TO_COME, NEXT_STATE
 
 MOST_BYTES = 1_000_000
@@ -48,13 +49,16 @@ class Sampling:
         _check_whole("seed", self.seed, 0, 2**63 - 1)
         if self.top_k is not None:
             _check_whole("top_k", self.top_k, 1, None)
-        _check_number("temperature", self.temperature, 0.0 <= self.temperature < math.inf, "0 (greedy) or more")
-        _check_number("top_p", self.top_p, 0.0 < self.top_p <= 1.0, "above 0 and at most 1 (1 keeps all bytes)")
-        _check_number("min_p", self.min_p, 0.0 <= self.min_p <= 1.0, "from 0 (keeps all bytes) to 1")
+        _check_number("temperature", self.temperature, lambda it: 0.0 <= it < math.inf, "0 (greedy) or more")
+        _check_number("top_p", self.top_p, lambda it: 0.0 < it <= 1.0, "above 0 and at most 1 (1 keeps all bytes)")
+        _check_number("min_p", self.min_p, lambda it: 0.0 <= it <= 1.0, "from 0 (keeps all bytes) to 1")
         penalty = self.repetition_penalty
-        _check_number("repetition_penalty", penalty, 0.0 < penalty < math.inf, "above 0 (1 changes nothing)")
+        _check_number("repetition_penalty", penalty, lambda it: 0.0 < it < math.inf, "above 0 (1 changes nothing)")
         if not isinstance(self.utf8, bool):
             raise ValueError(f"utf8={self.utf8!r} must be true or false")
+        given = (self.stop,) if isinstance(self.stop, str | bytes) else self.stop
+        if not isinstance(given, tuple | list) or not all(isinstance(each, str | bytes) and each for each in given):
+            raise ValueError(f"stop={self.stop!r} must be a text that is not empty, or a tuple of such texts")
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed, validated again."""
@@ -68,7 +72,7 @@ class Sampling:
     def stops(self) -> tuple[bytes, ...]:
         """The stop texts as bytes."""
         given = (self.stop,) if isinstance(self.stop, str | bytes) else self.stop
-        return tuple(each.encode() if isinstance(each, str) else each for each in given)
+        return tuple(encode(each).astype(np.uint8).tobytes() for each in given)
 
 
 class Choice(NamedTuple):
@@ -177,7 +181,7 @@ def _check_whole(name: str, value: object, least: int, most: int | None) -> None
         raise ValueError(f"{name}={value!r} must be a whole number {bounds}")
 
 
-def _check_number(name: str, value: object, fits: bool, rule: str) -> None:
+def _check_number(name: str, value: Any, fits: Callable[[float], bool], rule: str) -> None:
     # A comparison with NaN is false, so NaN fits nowhere.
-    if not fits:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not fits(float(value)):
         raise ValueError(f"{name}={value!r} must be a number {rule}")

@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import jax.random as jr
 import numpy as np
@@ -76,7 +77,7 @@ class Ours:
 
     def __init__(self, kind: str):
         self.name = kind
-        self.model: LanguageModel = KINDS[kind]().build(key=jr.key(0))
+        self.model: LanguageModel = eqx.filter_jit(KINDS[kind]().build)(key=jr.key(0))
 
     def seconds(self, batch: int) -> float:
         prompts = np.random.default_rng(0).integers(0, 256, (batch, PROMPT_BYTES)).astype(np.uint8)
@@ -130,8 +131,8 @@ def measure_positions(model: LanguageModel, turns: int = 3) -> float:
 
 
 FIRST_BYTE = """
-import sys, time, jax, tipshare
-model = tipshare.KINDS[sys.argv[1]]().build(key=jax.random.key(0))
+import sys, time, equinox, jax, tipshare
+model = equinox.filter_jit(tipshare.KINDS[sys.argv[1]]().build)(key=jax.random.key(0))
 jax.block_until_ready(jax.tree.leaves(model))
 began = time.perf_counter()
 next(tipshare.stream(model, "The history of ", top_k=40))
