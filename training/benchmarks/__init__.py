@@ -1,0 +1,1 @@
+"""Measurements against other software, each run as `python -m training.benchmarks.<name>`."""

@@ -1,0 +1,194 @@
+"""Bytes per second of generation for every kind, against GPT-2 of the same shape in `transformers`.
+
+    python -m training.benchmarks.generation --torch-python PATH
+
+All parties take turns within every round, so that a busy machine slows all of them alike; medians over the rounds.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import equinox as eqx
+import jax
+import jax.random as jr
+import numpy as np
+
+from tipshare.compilation import VARIABLE
+from tipshare.config import KINDS
+from tipshare.generation import generate, stream
+from tipshare.model import LanguageModel
+from tipshare.packing import pack
+
+PROMPT_BYTES, NEW_BYTES, TOP_K = 32, 200, 40
+EARLY, LATE = 200, 4_000
+LONG_CONTEXT_BYTES = LATE + 200
+
+
+class Peer:
+    """GPT-2 in another process, under the Python that has torch."""
+
+    name = "transformers GPT-2"
+
+    def __init__(self, python: str, threads: int):
+        script = Path(__file__).with_name("gpt2_peer.py")
+        self._process = subprocess.Popen(
+            [python, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        shape = KINDS["standard"]()
+        self._ask(
+            {
+                "threads": threads,
+                "prompt_bytes": PROMPT_BYTES,
+                "new_bytes": NEW_BYTES,
+                "top_k": TOP_K,
+                "hidden_dim": shape.hidden_dim,
+                "num_layers": shape.num_layers,
+                "num_heads": shape.num_heads,
+            }
+        )
+
+    def seconds(self, batch: int) -> float:
+        return self._ask(batch)["seconds"]
+
+    def close(self) -> None:
+        self._process.communicate(timeout=30)
+
+    def _ask(self, what: object) -> dict:
+        if self._process.stdin is None or self._process.stdout is None:
+            raise RuntimeError("the peer has no pipes")
+        self._process.stdin.write(json.dumps(what) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the peer ended with exit code {self._process.wait()}: see its message above")
+        return json.loads(line)
+
+
+class Ours:
+    """One kind of this package."""
+
+    def __init__(self, kind: str):
+        self.name = kind
+        self.model: LanguageModel = eqx.filter_jit(KINDS[kind]().build)(key=jr.key(0))
+
+    def seconds(self, batch: int) -> float:
+        prompts = np.random.default_rng(0).integers(0, 256, (batch, PROMPT_BYTES)).astype(np.uint8)
+        texts = [row.tobytes() for row in prompts]
+        began = time.perf_counter()
+        generate(self.model, texts, max_bytes=NEW_BYTES, top_k=TOP_K)
+        return time.perf_counter() - began
+
+    def bytes_read(self) -> int:
+        """Bytes of weights that one written byte multiplies with; a shared matrix counts at every depth step."""
+        weights = pack(self.model).weights
+        return sum(leaf.nbytes for leaf in jax.tree.leaves((weights.layers, weights.final_norm, weights.head)))
+
+
+def measure_turns(parties: list, batch: int, rounds: int) -> dict[str, list[float]]:
+    """Seconds of each party in each round, after one unmeasured round."""
+    taken: dict[str, list[float]] = {party.name: [] for party in parties}
+    for turn in range(rounds + 1):
+        for party in parties:
+            seconds = party.seconds(batch)
+            if turn:
+                taken[party.name].append(seconds)
+    return taken
+
+
+def measure_copy_rate(megabytes: int = 256) -> float:
+    """Bytes per second that one core reads when it copies memory (as much again is written)."""
+    source = np.ones(megabytes << 20, np.uint8)
+    target = np.empty_like(source)
+    taken = []
+    for _ in range(5):
+        began = time.perf_counter()
+        np.copyto(target, source)
+        taken.append(time.perf_counter() - began)
+    return source.nbytes / min(taken)
+
+
+def measure_positions(model: LanguageModel, turns: int = 3) -> float:
+    """What a byte near position 4,000 costs, in units of one near position 200: median over chunks."""
+    ratios = []
+    for seed in range(turns):
+        stamps = [(0, time.perf_counter())]
+        for piece in stream(
+            model, b"a" * PROMPT_BYTES, max_bytes=LONG_CONTEXT_BYTES, top_k=TOP_K, utf8=False, seed=seed
+        ):
+            stamps.append((stamps[-1][0] + len(piece.trace), time.perf_counter()))
+        costs = [((n0 + n1) / 2, (t1 - t0) / (n1 - n0)) for (n0, t0), (n1, t1) in itertools.pairwise(stamps)]
+        around = [[cost for place, cost in costs if abs(place - centre) < 200] for centre in (EARLY, LATE)]
+        ratios.append(statistics.median(around[1]) / statistics.median(around[0]))
+    return statistics.median(ratios)
+
+
+FIRST_BYTE = """
+import sys, time, equinox, jax, tipshare
+model = equinox.filter_jit(tipshare.KINDS[sys.argv[1]]().build)(key=jax.random.key(0))
+jax.block_until_ready(jax.tree.leaves(model))
+began = time.perf_counter()
+next(tipshare.stream(model, "The history of ", top_k=40))
+print(time.perf_counter() - began)
+"""
+
+
+def measure_first_byte(kind: str) -> tuple[float, float]:
+    """Seconds from a loaded model to the first piece in a new process: with an empty compilation cache, then a full."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, VARIABLE: folder}
+        command = [sys.executable, "-c", FIRST_BYTE, kind]
+        runs = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2)]
+    return float(runs[0].stdout), float(runs[1].stdout)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m training.benchmarks.generation", description=__doc__)
+    parser.add_argument("--torch-python", help="a Python with torch and transformers; without it there is no peer")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of the peer; ours take all cores")
+    parser.add_argument("--kinds", nargs="+", choices=sorted(KINDS), default=list(KINDS))
+    parser.add_argument("--batches", type=int, nargs="+", default=[1, 16])
+    parser.add_argument("--speed-only", action="store_true", help="leave out first byte and positions")
+    parser.add_argument("--out", type=Path, help="also write the numbers here, as JSON")
+    args = parser.parse_args()
+
+    ours = [Ours(kind) for kind in args.kinds]
+    peer = [Peer(args.torch_python, args.threads)] if args.torch_python else []
+    copy_rate = measure_copy_rate()
+    report: dict = {"copy_bytes_per_second": copy_rate, "kinds": {party.name: {} for party in [*peer, *ours]}}
+    for batch in args.batches:
+        taken = measure_turns([*peer, *ours], batch, args.rounds)
+        for name, seconds in taken.items():
+            numbers = {"bytes_per_second": batch * NEW_BYTES / statistics.median(seconds)}
+            if peer:
+                pairs = zip(taken[Peer.name], seconds, strict=True)
+                numbers["ratio_to_gpt2"] = statistics.median(theirs / own for theirs, own in pairs)
+            report["kinds"][name][f"batch_{batch}"] = numbers
+    for each in peer:
+        each.close()
+    for party in ours:
+        numbers = report["kinds"][party.name]
+        speed = numbers[f"batch_{args.batches[0]}"]["bytes_per_second"]
+        numbers["weights_read_per_byte"] = party.bytes_read()
+        numbers["share_of_copy_rate"] = party.bytes_read() * speed / copy_rate
+        if not args.speed_only:
+            numbers["cost_at_4000_over_200"] = measure_positions(party.model)
+            cold, warm = measure_first_byte(party.name)
+            numbers["first_byte_seconds"] = {"cold": cold, "warm_cache": warm}
+    text = json.dumps(report, indent=2)
+    print(text)
+    if args.out:
+        args.out.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
