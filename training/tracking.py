@@ -12,7 +12,7 @@ class Tracker:
         try:
             import trackio  # pyright: ignore[reportMissingImports]
         except ImportError as error:
-            raise ValueError("--track needs trackio: pip install trackio, or leave --track out") from error
+            raise ValueError("--track needs trackio: pip install 'tipshare[track]', or leave --track out") from error
         self._trackio = trackio
         name = f"{run.recipe.name}/{run.model}/seed-{run.seed}"
         trackio.init(project="tipshare", name=name, config=run.identity())

@@ -17,6 +17,8 @@ class Report:
     """A JSON lines file of records, or a folder with such files."""
     out: Path = Path("runs/report")
     """Folder for tables and figures."""
+    readme: Path | None = None
+    """Also rewrite the results in this README."""
 
     def run(self) -> int:
         if not self.runs.exists():
@@ -27,6 +29,10 @@ class Report:
         from training.report import write_report
 
         report = write_report(records, self.out)
+        if self.readme is not None:
+            from training.readme import update_readme
+
+            update_readme(records, self.readme)
         for note in report.notes:
             print(note)
         print(f"report on {len(records)} runs: {self.out / 'report.md'}")
