@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tipshare.attention
-from tests.conftest import GRID, TARGETS, TOKENS, build, each_config, frozen, logits_of
+from tests.models import GRID, TARGETS, TOKENS, build, each_config, frozen, logits_of
 
 
 def largest_changes(model) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from haliax import Axis
 
+from tests.models import fill
 from tipshare import KINDS
 from tipshare.attention import HIDDEN_SCORE, Attention, rotate
 from tipshare.decoding import CHUNK, read, write
@@ -43,17 +44,7 @@ CASES = {
 
 def build(kind: str, changes: dict, seed: int = 0) -> LanguageModel:
     """A small model whose norms, biases and gates are away from their starting values."""
-    config = KINDS[kind](**{**SMALL, **changes})
-
-    @eqx.filter_jit
-    def spread(key: jax.Array) -> LanguageModel:
-        leaves, structure = jax.tree.flatten(config.build(key=key))
-        keys = jr.split(jr.fold_in(key, 1), len(leaves))
-        return jax.tree.unflatten(
-            structure, [leaf + 0.2 * jr.normal(each, leaf.shape) for leaf, each in zip(leaves, keys, strict=True)]
-        )
-
-    return spread(jr.key(seed))
+    return fill(KINDS[kind](**{**SMALL, **changes}), seed)
 
 
 @pytest.fixture(scope="module", params=CASES)

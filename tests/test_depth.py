@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tipshare
-from tests.conftest import GRID, SMALL, TOKENS, build, each_config, frozen, logits_of
+from tests.models import GRID, SMALL, TOKENS, build, each_config, frozen, logits_of
 from tipshare.depth import TimeEmbedding, depth_grid
 
 

@@ -4,12 +4,12 @@ import io
 import json
 
 import equinox as eqx
-import jax.random as jr
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.models import fill
 from tipshare import TimeIndexedSsmConfig, generate, stream
 from tipshare.__main__ import main
 from tipshare.commands.generate import write_text
@@ -32,7 +32,7 @@ CONFIG = TimeIndexedSsmConfig(
 
 @pytest.fixture(scope="module")
 def model() -> LanguageModel:
-    return eqx.filter_jit(CONFIG.build)(key=jr.key(0))
+    return fill(CONFIG)
 
 
 SETTINGS = st.fixed_dictionaries(
@@ -146,7 +146,7 @@ def test_bad_calls_are_refused_at_once(model):
         stream(model, "a", chunk=0)
     with pytest.raises(ValueError, match="top_k=0"):
         stream(model, "a", top_k=0)
-    small = eqx.filter_jit(CONFIG.replace(vocab_size=100).build)(key=jr.key(0))
+    small = fill(CONFIG.replace(vocab_size=100))
     with pytest.raises(ValueError, match="one per byte"):
         generate(small, "a")
 

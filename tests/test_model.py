@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tipshare
-from tests.conftest import GRID, SMALL, TARGETS, TOKENS, build, each_config, each_kind, logits_of, random_tokens
+from tests.models import GRID, SMALL, TARGETS, TOKENS, build, each_config, each_kind, logits_of, random_tokens
 from tipshare.scoring import window_starts
 
 

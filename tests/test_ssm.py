@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from haliax import Axis
 
-from tests.conftest import GRID, build
+from tests.models import GRID, build
 from tipshare.ssm import scan_states, scan_states_reference
 
 Batch, State = Axis("batch", 2), Axis("state", 3)

@@ -5,13 +5,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
-import jax.random as jr
 import numpy as np
 from safetensors.numpy import load_file
 
+from tests.models import fill
 from tipshare import KINDS, LanguageModel, ModelConfig
 from tipshare.checkpoint.checksums import describe, sum_file
 from tipshare.checkpoint.container import read_header, write_file
@@ -26,6 +24,8 @@ SIZES = {
     "state_dim": 4,
     "max_position_embeddings": 16,
 }
+# The input of every comparison of logits.
+TOKENS = np.arange(12, dtype=np.int32) * 7
 TINY: dict[str, ModelConfig] = {kind: config_class(**SIZES) for kind, config_class in KINDS.items()}
 
 
@@ -33,29 +33,11 @@ def build_tiny(kind: str, seed: int = 0) -> LanguageModel:
     return fill(TINY[kind], seed)
 
 
-def fill(config: ModelConfig, seed: int = 0) -> LanguageModel:
-    """A model of random weights, much faster than `config.build`, which compiles."""
-    random = np.random.default_rng(seed)
-    shapes = eqx.filter_eval_shape(config.build, key=jr.key(0))
-    return jax.tree.map(lambda leaf: jnp.asarray(random.standard_normal(leaf.shape, np.float32) * 0.3), shapes)
-
-
 def equal_weights(left: LanguageModel, right: LanguageModel) -> bool:
     """Whether two models are the same to the last bit."""
     pairs = zip(jax.tree.leaves(left), jax.tree.leaves(right), strict=True)
     same = all(a.dtype == b.dtype and np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs)
     return same and jax.tree.structure(left) == jax.tree.structure(right)
-
-
-def logits_of(model: LanguageModel) -> np.ndarray:
-    """The logits of a model for some fixed tokens."""
-    tokens = np.arange(12, dtype=np.int32) * 7
-    return np.asarray(_logits(model, tokens))
-
-
-@eqx.filter_jit
-def _logits(model: LanguageModel, tokens: np.ndarray) -> jax.Array:
-    return model(tokens).array
 
 
 def edit_json(path: Path, **changes: object) -> None:

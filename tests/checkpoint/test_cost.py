@@ -11,7 +11,7 @@ import pytest
 from safetensors.numpy import load_file
 
 import tipshare
-from tests.checkpoint.configs import fill
+from tests.models import fill
 from tipshare.checkpoint.container import map_file
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tipshare
-from tests.checkpoint.configs import build_tiny, edit_json, fill, reseal, rewrite_weights
+from tests.checkpoint.configs import build_tiny, edit_json, reseal, rewrite_weights
+from tests.models import fill
 from tipshare import CheckpointError
 from tipshare.checkpoint import read_folder
 

@@ -11,7 +11,8 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 import tipshare
-from tests.checkpoint.configs import TINY, build_tiny, equal_weights, logits_of
+from tests.checkpoint.configs import TINY, TOKENS, build_tiny, equal_weights
+from tests.models import logits_of
 from tipshare.checkpoint import name_tensors, open_checkpoint, record_id
 
 
@@ -30,7 +31,7 @@ def test_a_loaded_model_is_the_saved_one_to_the_last_bit(kind, dtype, largest_sh
 def test_a_loaded_model_has_the_same_logits(tmp_path):
     model = build_tiny("time-indexed-ssm")
     tipshare.save(model, tmp_path / "model")
-    assert np.array_equal(logits_of(tipshare.load(tmp_path / "model")), logits_of(model))
+    assert np.array_equal(logits_of(tipshare.load(tmp_path / "model"), TOKENS), logits_of(model, TOKENS))
 
 
 def test_loading_can_cast(tmp_path):

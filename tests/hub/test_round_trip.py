@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import tipshare
-from tests.checkpoint.configs import TINY, build_tiny, equal_weights, logits_of
+from tests.checkpoint.configs import TINY, TOKENS, build_tiny, equal_weights
+from tests.models import logits_of
 from tipshare import CheckpointError
 from tipshare.checkpoint import open_checkpoint
 
@@ -28,7 +29,7 @@ def test_a_model_comes_back_from_the_hub(kind, dtype, hub, tmp_path):
     assert published.address == f"{hub.endpoint}/org/tiny"
     loaded = tipshare.load("org/tiny")
     assert equal_weights(loaded, model)
-    assert (logits_of(loaded) == logits_of(model)).all()
+    assert (logits_of(loaded, TOKENS) == logits_of(model, TOKENS)).all()
     assert hub.repository("org/tiny").files()["model.safetensors"].large
 
 
