@@ -11,6 +11,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     import tyro
 
+    from training.commands.benchmark import Benchmark
     from training.commands.evaluate import Evaluate
     from training.commands.push import Push, PushAll, PushSpace
     from training.commands.recipes import Recipes
@@ -24,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
         "sweep": Sweep,
         "evaluate": Evaluate,
         "report": Report,
+        "benchmark": Benchmark,
         "push": Push,
         "push-all": PushAll,
         "push-space": PushSpace,

@@ -1,20 +1,14 @@
-"""Bytes per second of generation for every kind, against GPT-2 of the same shape in `transformers`.
+"""Bytes per second of generation for every kind, against GPT-2 of the same shape in `transformers`."""
 
-    python -m training.benchmarks.generation --torch-python PATH
-
-All parties take turns within every round, so that a busy machine slows all of them alike; medians over the rounds.
-"""
-
-import argparse
 import itertools
-import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
+from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -26,50 +20,12 @@ from tipshare.config import KINDS
 from tipshare.generation import generate, stream
 from tipshare.model import LanguageModel
 from tipshare.packing import pack
+from training.benchmarks.peer import Peer, measure_turns
 
+PEER = "transformers GPT-2"
 PROMPT_BYTES, NEW_BYTES, TOP_K = 32, 200, 40
 EARLY, LATE = 200, 4_000
 LONG_CONTEXT_BYTES = LATE + 200
-
-
-class Peer:
-    """GPT-2 in another process, under the Python that has torch."""
-
-    name = "transformers GPT-2"
-
-    def __init__(self, python: str, threads: int):
-        script = Path(__file__).with_name("gpt2_peer.py")
-        self._process = subprocess.Popen(
-            [python, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        shape = KINDS["standard"]()
-        self._ask(
-            {
-                "threads": threads,
-                "prompt_bytes": PROMPT_BYTES,
-                "new_bytes": NEW_BYTES,
-                "top_k": TOP_K,
-                "hidden_dim": shape.hidden_dim,
-                "num_layers": shape.num_layers,
-                "num_heads": shape.num_heads,
-            }
-        )
-
-    def seconds(self, batch: int) -> float:
-        return self._ask(batch)["seconds"]
-
-    def close(self) -> None:
-        self._process.communicate(timeout=30)
-
-    def _ask(self, what: object) -> dict:
-        if self._process.stdin is None or self._process.stdout is None:
-            raise RuntimeError("the peer has no pipes")
-        self._process.stdin.write(json.dumps(what) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the peer ended with exit code {self._process.wait()}: see its message above")
-        return json.loads(line)
 
 
 class Ours:
@@ -90,17 +46,6 @@ class Ours:
         """Bytes of weights that one written byte multiplies with; a shared matrix counts at every depth step."""
         weights = pack(self.model).weights
         return sum(leaf.nbytes for leaf in jax.tree.leaves((weights.layers, weights.final_norm, weights.head)))
-
-
-def measure_turns(parties: list, batch: int, rounds: int) -> dict[str, list[float]]:
-    """Seconds of each party in each round, after one unmeasured round."""
-    taken: dict[str, list[float]] = {party.name: [] for party in parties}
-    for turn in range(rounds + 1):
-        for party in parties:
-            seconds = party.seconds(batch)
-            if turn:
-                taken[party.name].append(seconds)
-    return taken
 
 
 def measure_copy_rate(megabytes: int = 256) -> float:
@@ -149,46 +94,48 @@ def measure_first_byte(kind: str) -> tuple[float, float]:
     return float(runs[0].stdout), float(runs[1].stdout)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m training.benchmarks.generation", description=__doc__)
-    parser.add_argument("--torch-python", help="a Python with torch and transformers; without it there is no peer")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of the peer; ours take all cores")
-    parser.add_argument("--kinds", nargs="+", choices=sorted(KINDS), default=list(KINDS))
-    parser.add_argument("--batches", type=int, nargs="+", default=[1, 16])
-    parser.add_argument("--speed-only", action="store_true", help="leave out first byte and positions")
-    parser.add_argument("--out", type=Path, help="also write the numbers here, as JSON")
-    args = parser.parse_args()
-
-    ours = [Ours(kind) for kind in args.kinds]
-    peer = [Peer(args.torch_python, args.threads)] if args.torch_python else []
+def measure(
+    torch_python: str | None,
+    *,
+    rounds: int,
+    threads: int,
+    kinds: Sequence[str] = tuple(KINDS),
+    batches: Sequence[int] = (1, 16),
+    speed_only: bool = False,
+) -> dict[str, Any]:
+    """Medians over rounds in which all parties take turns; ratios are taken within a round."""
+    ours = [Ours(kind) for kind in kinds]
+    shape = KINDS["standard"]()
+    settings = {
+        "threads": threads,
+        "prompt_bytes": PROMPT_BYTES,
+        "new_bytes": NEW_BYTES,
+        "top_k": TOP_K,
+        "hidden_dim": shape.hidden_dim,
+        "num_layers": shape.num_layers,
+        "num_heads": shape.num_heads,
+    }
+    peers = [Peer(PEER, torch_python, "gpt2_peer.py", settings)] if torch_python else []
     copy_rate = measure_copy_rate()
-    report: dict = {"copy_bytes_per_second": copy_rate, "kinds": {party.name: {} for party in [*peer, *ours]}}
-    for batch in args.batches:
-        taken = measure_turns([*peer, *ours], batch, args.rounds)
+    report: dict[str, Any] = {"copy_bytes_per_second": copy_rate, "parties": {}}
+    parties = report["parties"] = {party.name: {} for party in [*peers, *ours]}
+    for batch in batches:
+        taken = measure_turns([*peers, *ours], batch, rounds)
         for name, seconds in taken.items():
             numbers = {"bytes_per_second": batch * NEW_BYTES / statistics.median(seconds)}
-            if peer:
-                pairs = zip(taken[Peer.name], seconds, strict=True)
+            if peers:
+                pairs = zip(taken[PEER], seconds, strict=True)
                 numbers["ratio_to_gpt2"] = statistics.median(theirs / own for theirs, own in pairs)
-            report["kinds"][name][f"batch_{batch}"] = numbers
-    for each in peer:
+            parties[name][f"batch_{batch}"] = numbers
+    for each in peers:
         each.close()
     for party in ours:
-        numbers = report["kinds"][party.name]
-        speed = numbers[f"batch_{args.batches[0]}"]["bytes_per_second"]
+        numbers = parties[party.name]
+        speed = numbers[f"batch_{batches[0]}"]["bytes_per_second"]
         numbers["weights_read_per_byte"] = party.bytes_read()
         numbers["share_of_copy_rate"] = party.bytes_read() * speed / copy_rate
-        if not args.speed_only:
+        if not speed_only:
             numbers["cost_at_4000_over_200"] = measure_positions(party.model)
             cold, warm = measure_first_byte(party.name)
             numbers["first_byte_seconds"] = {"cold": cold, "warm_cache": warm}
-    text = json.dumps(report, indent=2)
-    print(text)
-    if args.out:
-        args.out.write_text(text + "\n", encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return report

@@ -1,0 +1,114 @@
+"""Seconds per training step of every kind, against torch: GPT-2 in `transformers`, and a bare transformer."""
+
+import statistics
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tipshare.config import KINDS
+from training.benchmarks.peer import Peer, measure_turns
+from training.costs import TRAINING_TO_FORWARD, formula_flops_per_token
+from training.recipes import find_recipe
+from training.sharding import Placement
+from training.step import Program
+
+RECIPE = "published-1000"
+# Steps per turn: enough that the way in and out of a turn does not count.
+STEPS = 3
+PEERS = {"transformers GPT-2": "gpt2", "plain torch": "plain"}
+
+
+class Ours:
+    """The training step of one kind, exactly as a run has it."""
+
+    def __init__(self, kind: str):
+        self.name = kind
+        recipe = find_recipe(RECIPE)
+        _, self.config = recipe.configure(kind)
+        program = Program.of(recipe, self.config, Placement())
+        self._parameters, self._state = program.start(0)
+        self._step, _ = program.compile_step(self._parameters, self._state)
+        ids = np.random.default_rng(0).integers(0, 256, (recipe.batch_size, recipe.length + 1)).astype(np.uint8)
+        self._windows = program.put_windows(ids)
+        self.tokens = recipe.batch_size * recipe.length
+        self._number = 0
+
+    def seconds(self, steps: int) -> float:
+        began = time.perf_counter()
+        loss = None
+        for _ in range(steps):
+            self._number += 1
+            self._parameters, self._state, loss = self._step(
+                self._parameters, self._state, self._windows, np.int32(self._number), np.uint32(0)
+            )
+        jax.block_until_ready(loss)
+        return (time.perf_counter() - began) / steps
+
+    def operations(self) -> float:
+        """Of the matrix products in one step."""
+        return (
+            TRAINING_TO_FORWARD
+            * formula_flops_per_token(self.config, self.config.max_position_embeddings)
+            * (self.tokens)
+        )
+
+
+class MatrixProduct:
+    """What the machine can do at best: one large product, in operations per second."""
+
+    name = "matrix product"
+    size = 1024
+
+    def __init__(self):
+        self._matrix = jnp.ones((self.size, self.size), jnp.float32)
+        self._multiply = jax.jit(jnp.matmul)
+
+    def seconds(self, steps: int) -> float:
+        began = time.perf_counter()
+        for _ in range(4 * steps):
+            jax.block_until_ready(self._multiply(self._matrix, self._matrix))
+        return (time.perf_counter() - began) / (4 * steps)
+
+    def operations(self) -> float:
+        return 2.0 * self.size**3
+
+
+def measure(torch_python: str | None, *, rounds: int, threads: int, kinds: Sequence[str] = tuple(KINDS)) -> dict:
+    """Medians over rounds in which all parties take turns; ratios are taken within a round."""
+    ours = [Ours(kind) for kind in kinds]
+    product = MatrixProduct()
+    shape = KINDS["standard"]()
+    recipe = find_recipe(RECIPE)
+    settings = {
+        "threads": threads,
+        "batch": recipe.batch_size,
+        "length": recipe.length,
+        "hidden_dim": shape.hidden_dim,
+        "num_layers": shape.num_layers,
+        "num_heads": shape.num_heads,
+    }
+    peers = []
+    if torch_python is not None:
+        peers = [
+            Peer(name, torch_python, "training_peer.py", {**settings, "model": model}) for name, model in PEERS.items()
+        ]
+    taken = measure_turns([product, *peers, *ours], STEPS, rounds)
+    for peer in peers:
+        peer.close()
+    rate = product.operations() / statistics.median(taken.pop(product.name))
+    report: dict[str, Any] = {"matrix_product_operations_per_second": rate, "parties": {}}
+    for name, seconds in taken.items():
+        numbers = {"step_ms": 1e3 * statistics.median(seconds)}
+        for other in (*PEERS, "standard"):
+            if other in taken and other != name:
+                pairs = zip(seconds, taken[other], strict=True)
+                numbers[f"time_over_{other}"] = statistics.median(own / theirs for own, theirs in pairs)
+        report["parties"][name] = numbers
+    for party in ours:
+        share = party.operations() / statistics.median(taken[party.name]) / rate
+        report["parties"][party.name]["share_of_matrix_product_rate"] = share
+    return report
