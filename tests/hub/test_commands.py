@@ -13,11 +13,23 @@ from tests.checkpoint.configs import TINY, build_tiny, equal_weights
 from tests.checkpoint.records import make_record, record_fields
 from tests.hub.server import TOKEN
 from tipshare.__main__ import main
+from training.commands.push import Push, PushAll, PushSpace
 from training.hub import compare_runs
-from training.publish import run_push, run_push_all, run_push_space
 from training.records import write_records
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+
+
+def run_push(target, **options) -> int:
+    return Push(run_or_folder=str(target), **options).run()
+
+
+def run_push_all(organisation, **options) -> int:
+    return PushAll(organisation=organisation, **options).run()
+
+
+def run_push_space(repo, **options) -> int:
+    return PushSpace(repo=repo, **options).run()
 
 
 @pytest.fixture

@@ -30,6 +30,8 @@ def test_a_model_comes_back_from_the_hub(kind, dtype, hub, tmp_path):
     loaded = tipshare.load("org/tiny")
     assert equal_weights(loaded, model)
     assert (logits_of(loaded, TOKENS) == logits_of(model, TOKENS)).all()
+    texts = [tipshare.generate(each, "a", max_bytes=8, seed=3).text for each in (loaded, model)]
+    assert texts[0] == texts[1]
     assert hub.repository("org/tiny").files()["model.safetensors"].large
 
 

@@ -1,12 +1,18 @@
 """`python -m training push`, `push-all` and `push-space`: checkpoints and the demo to the Hugging Face Hub."""
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
+from tipshare.checkpoint import Checkpoint
 from tipshare.config import KINDS
+from tipshare.hub import Published
+from training.records import RunRecord, read_records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,21 +33,16 @@ class Push:
     """Records to compare with in the card; checkpoints/runs.jsonl if there is one."""
 
     def run(self) -> int:
-        from training.publish import run_push
+        from training.hub import find_checkpoint
 
-        return run_push(
-            self.run_or_folder,
-            repo=self.repo,
-            private=self.private,
-            tag=self.tag,
-            collection=self.collection,
-            records=self.records,
-        )
+        checkpoint = find_checkpoint(self.run_or_folder)
+        _push(checkpoint, self.repo, self.records, self.private, self.tag, self.collection)
+        return 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class PushAll:
-    """Upload the checkpoint of every kind, with a comparison in every card."""
+    """Upload the checkpoint of every kind, with a comparison in every card; repeating it completes what broke off."""
 
     organisation: Annotated[str, tyro.conf.Positional]
     """User or organisation on the Hub."""
@@ -61,18 +62,11 @@ class PushAll:
     """Records to compare with in the cards; checkpoints/runs.jsonl if there is one."""
 
     def run(self) -> int:
-        from training.publish import run_push_all
+        from training.hub import plan_all
 
-        return run_push_all(
-            self.organisation,
-            folder=self.folder,
-            kinds=self.kinds,
-            prefix=self.prefix,
-            private=self.private,
-            tag=self.tag,
-            collection=self.collection,
-            records=self.records,
-        )
+        for repo, checkpoint in plan_all(self.folder, self.organisation, self.kinds, self.prefix).items():
+            _push(checkpoint, repo, self.records, self.private, self.tag, self.collection)
+        return 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +77,52 @@ class PushSpace:
     """Where to, as organisation/name."""
     models: tuple[str, ...] = ()
     """Model repositories the Space loads instead of carrying the weights."""
+    root: Path = Path(".")
+    """Folder of the project."""
     private: bool = False
     """Create the Space as private."""
 
     def run(self) -> int:
-        from training.publish import run_push_space
+        from training.space import push_space
 
-        return run_push_space(self.repo, models=self.models, private=self.private)
+        with tempfile.TemporaryDirectory() as scratch, _hub_errors():
+            _report(push_space(self.repo, self.root, Path(scratch), models=self.models, private=self.private))
+        return 0
+
+
+def _push(
+    checkpoint: Checkpoint, repo: str, records: Path | None, private: bool, tag: str | None, collection: bool
+) -> None:
+    """Show what goes up and how large it is, push it, print the address."""
+    from training.hub import COLLECTION, prepare_upload, push_upload
+
+    upload = prepare_upload(checkpoint, repo, _read(records))
+    print(upload, flush=True)
+    with _hub_errors():
+        _report(push_upload(upload, private=private, tag=tag, collection=COLLECTION if collection else None))
+
+
+@contextmanager
+def _hub_errors() -> Iterator[None]:
+    """Turn what the Hub or the way to it can do into one line for the person at the keyboard."""
+    from httpx2 import HTTPError
+
+    try:
+        yield
+    except (HTTPError, OSError, RuntimeError) as error:  # the client raises RuntimeError for a failed large file
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"the push did not finish ({reason}); repeat the command to complete it") from error
+
+
+def _read(records: Path | None) -> list[RunRecord]:
+    """The records to compare with: those of a file or folder, or of `checkpoints/runs.jsonl` if there is one."""
+    if records is None:
+        records = Path("checkpoints/runs.jsonl")
+        if not records.exists():
+            return []
+    return read_records(records)
+
+
+def _report(published: Published) -> None:
+    state = "pushed" if published.changed else "unchanged, no new commit"
+    print(f"{published.address} ({state}, {published.commit[:12]})", flush=True)
