@@ -14,7 +14,16 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 # What the README writes for something of the reader's own.
 PLACEHOLDERS = ("CHECKPOINT", "RUN", "ORG", "org/name", "runs")
 # Trained for real in the tests of training; here a few steps are enough to see the command work.
-SHORTER = {"train quick": ["--set", "num_steps=3", "evaluation_windows=2", "full_evaluation=[]", "sample_every=0"]}
+SHORTER = {
+    "train quick": [
+        "--set",
+        "num_steps=3",
+        "warmup_steps=0",
+        "evaluation_windows=2",
+        "full_evaluation=[]",
+        "sample_every=0",
+    ]
+}
 
 
 def snippets(language: str) -> list[str]:
