@@ -47,7 +47,7 @@ def test_every_verb_has_help(capsys, verb):
         (["train", "quick", "--model", "standard", "--set", "model.depth=2"], "unknown field 'depth'"),
         (["train", "quick", "--model", "standard", "--coordinator", "x:1"], "need --distributed"),
         (["train", "quick", "--model", "standard", "--distributed"], "--distributed needs --devices"),
-        (["evaluate", "nowhere"], "nowhere is no checkpoint"),
+        (["evaluate", "nowhere"], "neither a folder nor a bundled checkpoint"),
         (["report", "nowhere"], "nowhere does not exist"),
     ],
 )
