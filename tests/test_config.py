@@ -20,7 +20,7 @@ BAD = [
     ({"num_heads": 3}, "not a multiple of num_heads"),
     ({"num_layers": 0}, "num_layers=0 must be a whole number"),
     ({"hidden_dim": -8}, "hidden_dim=-8"),
-    ({"hidden_dim": 2**40}, "from 1 to"),
+    ({"hidden_dim": 2**40}, "at most 1048576"),
     ({"num_layers": 2.0}, "num_layers=2.0"),
     ({"num_layers": True}, "num_layers=True"),
     ({"vocab_size": "256"}, "vocab_size='256'"),

@@ -5,9 +5,11 @@ import json
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from haliax import Axis
+
+from tipshare.validation import check_fields
 
 if TYPE_CHECKING:
     from jaxtyping import PRNGKeyArray
@@ -102,9 +104,7 @@ class ModelConfig:
     def __post_init__(self) -> None:
         if not self.kind:
             raise ValueError(f"ModelConfig is abstract: use one of {', '.join(sorted(KINDS))} from tipshare.KINDS")
-        types = get_type_hints(type(self))
-        for each in dataclasses.fields(self):
-            _check_field(each, types[each.name], getattr(self, each.name))
+        check_fields(self, most=LARGEST_SIZE)
         if self.hidden_dim % self.num_heads:
             raise ValueError(
                 f"hidden_dim={self.hidden_dim} is not a multiple of num_heads={self.num_heads}; "
@@ -243,23 +243,3 @@ def _check_names(config_class: type[ModelConfig], given: dict[str, Any]) -> None
             f"unknown field {', '.join(map(repr, unknown))} for {config_class.kind}; the fields are "
             f"{', '.join(sorted(known))}"
         )
-
-
-def _check_field(each: dataclasses.Field, expected: Any, value: Any) -> None:
-    """Raise ValueError unless `value` fits the field's annotation and the bounds in its metadata."""
-    if get_origin(expected) is Literal:
-        if value not in get_args(expected):
-            raise ValueError(f"{each.name}={value!r} is not one of {', '.join(get_args(expected))}")
-    elif expected is int:
-        least = each.metadata.get("least", 1)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST_SIZE:
-            raise ValueError(f"{each.name}={value!r} must be a whole number from {least} to {LARGEST_SIZE}")
-    elif expected is float:
-        least, below = each.metadata.get("least", 0.0), each.metadata.get("below", math.inf)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ValueError(f"{each.name}={value!r} must be a finite number")
-        if not least <= value < below:
-            bounds = f"at least {least:g}" + (f" and below {below:g}" if below < math.inf else "")
-            raise ValueError(f"{each.name}={value!r} must be {bounds}")
-    elif not (isinstance(value, bool) or (value is None and type(None) in get_args(expected))):
-        raise ValueError(f"{each.name}={value!r} must be true or false")

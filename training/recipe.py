@@ -3,14 +3,14 @@
 import dataclasses
 import hashlib
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_origin, get_type_hints
 
 from tipshare.config import KINDS, ModelConfig
 from tipshare.presets import preset
+from tipshare.validation import check_fields
 
 Optimizer = Literal["adam", "adamw"]
 Schedule = Literal["constant", "cosine"]
@@ -101,9 +101,7 @@ class Recipe:
     seeds: tuple[int, ...] = (42, 123, 456, 789, 1011)
 
     def __post_init__(self) -> None:
-        types = get_type_hints(type(self))
-        for each in dataclasses.fields(self):
-            _check_field(self.name, each, types[each.name], getattr(self, each.name))
+        check_fields(self, f"recipe {self.name}: ")
         if not all(0 <= beta < 1 for beta in self.betas) or len(self.betas) != 2:
             raise ValueError(f"recipe {self.name}: betas={self.betas} must be two numbers from 0 to below 1")
         if self.learning_rate <= 0 or any(rate <= 0 for rate in self.kind_learning_rates.values()):
@@ -183,27 +181,3 @@ def _parse(text: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError:
         return text
-
-
-def _check_field(recipe: str, each: dataclasses.Field, expected: Any, value: Any) -> None:
-    """Raise ValueError unless `value` fits the field's annotation and the bounds in its metadata."""
-    where = f"recipe {recipe}: {each.name}={value!r}"
-    if get_origin(expected) is Literal:
-        if value not in get_args(expected):
-            raise ValueError(f"{where} is not one of {', '.join(get_args(expected))}")
-    elif expected is int:
-        least = each.metadata.get("least", 1)
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"{where} must be a whole number, {least} or more")
-    elif expected is float:
-        most = each.metadata.get("most", math.inf)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most or value == math.inf:
-            raise ValueError(f"{where} must be a number from 0 {'up' if most == math.inf else f'to {most:g}'}")
-    elif expected is str and not isinstance(value, str):
-        raise ValueError(f"{where} must be a text")
-    elif get_origin(expected) is tuple:
-        kind = get_args(expected)[0]
-        if not isinstance(value, tuple) or not all(
-            isinstance(item, (int, float) if kind is float else kind) for item in value
-        ):
-            raise ValueError(f"{where} must be a list of {kind.__name__}")

@@ -3,6 +3,7 @@
 from typing import Any
 
 from tipshare.config import KINDS
+from training.groups import RunGroup, group_records
 from training.published import FIVE_SEEDS
 from training.records import RunRecord
 
@@ -44,3 +45,14 @@ def published_records() -> list[RunRecord]:
         for result in FIVE_SEEDS.results
         for seed, loss in zip(FIVE_SEEDS.seeds, result.seed_losses, strict=True)
     ]
+
+
+def group_of(*records: RunRecord) -> RunGroup:
+    """The one group that some records belong to."""
+    (group,) = group_records(records)
+    return group
+
+
+def runs(kind: str = "standard", losses: tuple[float, ...] = (2.0, 2.1, 2.2), **changes: Any) -> list[RunRecord]:
+    """A record per loss, with seeds 0, 1, 2, ..."""
+    return [make_record(kind, seed, loss, **changes) for seed, loss in enumerate(losses)]

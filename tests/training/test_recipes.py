@@ -61,15 +61,15 @@ def test_a_learning_rate_for_all_replaces_those_by_kind():
     [
         ("num_steps", "'num_steps' is not a change: write field=value"),
         ("steps=5", "unknown recipe field 'steps'; there are corpus, num_steps"),
-        ("num_steps=0", "num_steps=0 must be a whole number, 1 or more"),
+        ("num_steps=0", "num_steps=0 must be a whole number, at least 1"),
         ("num_steps=many", "num_steps='many' must be a whole number"),
         ("optimizer=sgd", "optimizer='sgd' is not one of adam, adamw"),
-        ("learning_rate=-1", "learning_rate=-1 must be a number from 0 up"),
+        ("learning_rate=-1", "learning_rate=-1 must be a number, at least 0"),
         ("learning_rate=0", "every learning rate must be above 0"),
         ("betas=[0.9]", "must be two numbers"),
         ("warmup_steps=12", "leaves none of num_steps=12"),
         ("weight_decay=0.1", "adam has no weight decay"),
-        ("final_learning_rate_share=2", "must be a number from 0 to 1"),
+        ("final_learning_rate_share=2", "must be a number, at least 0 and at most 1"),
         ("seeds=[one]", "must be a list of int"),
     ],
 )
