@@ -167,7 +167,8 @@ def test_the_command_streams_text_or_json(model):
 
 
 def test_the_command_loads_a_checkpoint_and_refuses_bad_settings(model, tmp_path, capsys):
-    checkpoint = pytest.importorskip("tipshare.checkpoint")
+    import tipshare.checkpoint as checkpoint
+
     checkpoint.save(model, tmp_path / "model")
     assert main(["generate", str(tmp_path / "model"), "a", "--max-bytes", "12", "--seed", "1"]) == 0
     assert capsys.readouterr().out == generate(model, "a", max_bytes=12, seed=1).text + "\n"
