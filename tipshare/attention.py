@@ -5,8 +5,10 @@ from typing import ClassVar
 
 import equinox as eqx
 import haliax as hax
+import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 from haliax import Axis, NamedArray
 from jaxtyping import PRNGKeyArray
 
@@ -54,7 +56,7 @@ class Attention(eqx.Module):
 
     def project(self, x: NamedArray, first: int = 0) -> tuple[NamedArray, NamedArray, NamedArray]:
         """Queries, keys and values of `x`, whose first position is number `first` of the text."""
-        query, key, value = self.qkv(x).unbind("qkv")
+        query, key, value = self.qkv.call_unbound(x, "qkv")
         if self.rotary:
             query, key = rotate(query, first), rotate(key, first)
         return query, key, value
@@ -73,23 +75,34 @@ def attend(
     Keys and values get a position axis of another name: with one name for both, the mask would compare each position
     with itself only and every query would see the future.
     """
+    query, key, value = (_heads_first(each) for each in (query, key, value))
     Position, HeadSize = query.resolve_axis("position"), query.resolve_axis("head_size")
     KeyPosition = Position.alias("key_position")
     key = key.rename({"position": "key_position"})
     value = value.rename({"position": "key_position"})
     scores = hax.dot(query / math.sqrt(HeadSize.size), key, axis=HeadSize).astype(jnp.float32)
     visible = hax.arange(Position).broadcast_axis(KeyPosition) >= hax.arange(KeyPosition)
-    weights = hax.nn.softmax(hax.where(visible, scores, HIDDEN_SCORE), KeyPosition).astype(value.dtype)
-    weights = dropout(weights, drop_rate, dropout_key)
-    return hax.dot(weights, value, axis=KeyPosition)
+    scores = hax.where(visible, scores, HIDDEN_SCORE)
+    # The softmax, but divided by its sum only after the product with the values: there are fewer of those than of keys.
+    weights = hax.exp(scores - jax.lax.stop_gradient(hax.max(scores, KeyPosition)))
+    total = hax.sum(weights, KeyPosition)
+    weights = dropout(weights.astype(value.dtype), drop_rate, dropout_key)
+    return (hax.dot(weights, value, axis=KeyPosition) / total).astype(value.dtype)
+
+
+def _heads_first(x: NamedArray) -> NamedArray:
+    """The order of axes in which each head's positions are one matrix, so that products over them need no copies."""
+    last = ("heads", "position", "head_size")
+    return x.rearrange((*(axis.name for axis in x.axes if axis.name not in last), *last))
 
 
 def rotate(x: NamedArray, first: int = 0) -> NamedArray:
     """Rotary positions: turn each pair of units by an angle that grows with the position (Su et al., 2021)."""
     Position, HeadSize = x.resolve_axis("position"), x.resolve_axis("head_size")
     Pair = HeadSize.resize(HeadSize.size // 2)
-    rates = hax.named(10_000.0 ** (-jnp.arange(Pair.size) / Pair.size), Pair)
-    angles = (hax.arange(Position) + first).astype(jnp.float32).broadcast_axis(Pair) * rates
-    cosine, sine = hax.cos(angles).astype(x.dtype), hax.sin(angles).astype(x.dtype)
+    # Worked out here and not in the compiled code, which would do it again for every head of every text.
+    rates = 10_000.0 ** (-np.arange(Pair.size) / Pair.size)
+    angles = (np.arange(Position.size) + first)[:, None] * rates
+    cosine, sine = (hax.named(jnp.asarray(turn(angles), x.dtype), (Position, Pair)) for turn in (np.cos, np.sin))
     left, right = x["head_size", : Pair.size], x["head_size", Pair.size :]
     return hax.concatenate(HeadSize, [left * cosine - right * sine, right * cosine + left * sine])

@@ -85,8 +85,12 @@ class LanguageModel(eqx.Module):
         key: PRNGKeyArray | None = None,
         steps: int | None = None,
         keep_path: bool = False,
+        unroll: int = 1,
     ) -> tuple[NamedArray, NamedArray | None]:
-        """The residual stream after the last depth step, and with `keep_path` after every one, along `depth`."""
+        """The residual stream after the last depth step, and with `keep_path` after every one, along `depth`.
+
+        `unroll` is that of `tipshare.depth.run_depth`.
+        """
         k_embedding, k_blocks = split_key(key, 2)
         steps = self._check_steps(steps)
         x = dropout(self.embed(self._check_tokens(tokens)), self.config.embd_pdrop, k_embedding)
@@ -98,6 +102,7 @@ class LanguageModel(eqx.Module):
             key=k_blocks,
             keep_path=keep_path,
             recompute=self.config.gradient_checkpointing,
+            unroll=unroll,
         )
 
     def embed(self, tokens: NamedArray) -> NamedArray:
@@ -113,13 +118,23 @@ class LanguageModel(eqx.Module):
         return self.head(final_norm(x)).astype(jnp.float32)
 
     def compute_loss(
-        self, tokens: Tokens, targets: Tokens, *, key: PRNGKeyArray | None = None, steps: int | None = None
+        self,
+        tokens: Tokens,
+        targets: Tokens,
+        *,
+        key: PRNGKeyArray | None = None,
+        steps: int | None = None,
+        unroll: int = 1,
     ) -> Array:
-        """Mean cross-entropy of `targets` in nats per token; `key` switches dropout on."""
+        """Mean cross-entropy of `targets` in nats per token; `key` switches dropout on.
+
+        `unroll` trades compile time for speed, see `tipshare.depth.run_depth`.
+        """
         tokens, targets = self._check_tokens(tokens), self._check_tokens(targets, "targets")
         if set(tokens.axes) != set(targets.axes):
             raise ValueError(f"targets have axes {targets.axes}, but tokens have {tokens.axes}: they must be equal")
-        log_probs = hax.nn.log_softmax(self(tokens, key=key, steps=steps), self.config.Vocab)
+        x, _ = self.hidden(tokens, key=key, steps=steps, unroll=unroll)
+        log_probs = hax.nn.log_softmax(self.unembed(x), self.config.Vocab)
         return -hax.mean(log_probs.take("vocab", targets)).scalar()
 
     def blocks(self, steps: int | None = None) -> Block:

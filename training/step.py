@@ -23,6 +23,9 @@ from training.sharding import Placement
 # For a function that runs once: optimizing the code of the many random draws takes longer than running it.
 RUN_ONCE = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
+# Depth steps in each turn of the scan over depth: a run is compiled once and stepped through thousands of times.
+UNROLL = 6
+
 Arrays = Any  # the arrays of a model, or of an optimizer, in the tree they came in
 
 
@@ -117,7 +120,7 @@ class Program:
             model = model.astype(jnp.bfloat16)
         ids = windows.astype(jnp.int32)
         tokens, targets = (hax.named(side, ("batch", "position")) for side in (ids[:, :-1], ids[:, 1:]))
-        return model.compute_loss(tokens, targets, key=key)
+        return model.compute_loss(tokens, targets, key=key, unroll=UNROLL)
 
 
 def _keys(seed: Array) -> Array:
