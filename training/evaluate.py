@@ -60,19 +60,22 @@ class Evaluator:
         self._placement = placement or Placement()
         copies = self._placement.out_shardings(jax.ShapeDtypeStruct((), jnp.float32))
 
-        def byte_losses(parameters: Arrays, windows: Array) -> Array:
+        def byte_losses(parameters: Arrays, windows: Array, steps: int | None) -> Array:
             """-log p of every byte but the first of each window, as {window, byte}."""
             model = eqx.combine(parameters, static)
             ids = windows.astype(jnp.int32)
             tokens, targets = (hax.named(side, ("batch", "position")) for side in (ids[:, :-1], ids[:, 1:]))
-            log_probs = hax.nn.log_softmax(model(tokens), model.config.Vocab)
+            log_probs = hax.nn.log_softmax(model(tokens, steps=steps), model.config.Vocab)
             return -log_probs.take("vocab", targets).rearrange(("batch", "position")).array
 
-        self._byte_losses = jax.jit(byte_losses, **copies)
+        self._byte_losses = jax.jit(byte_losses, static_argnums=2, **copies)
 
-    def on_windows(self, parameters: Arrays, windows: np.ndarray) -> TextLoss:
-        """Loss on windows of `length + 1` bytes; the first byte of each is only read."""
-        losses = np.concatenate(list(self._losses(parameters, windows)))
+    def on_windows(self, parameters: Arrays, windows: np.ndarray, *, steps: int | None = None) -> TextLoss:
+        """Loss on windows of `length + 1` bytes; the first byte of each is only read.
+
+        `steps` is the number of depth steps, for models whose weights are defined at every t; None for the trained one.
+        """
+        losses = np.concatenate(list(self._losses(parameters, windows, steps)))
         return TextLoss(float(losses.sum(dtype=np.float64)), losses.size, count_characters(windows[:, 1:]))
 
     def on_split(self, parameters: Arrays, data: np.ndarray, length: int) -> TextLoss:
@@ -94,14 +97,15 @@ class Evaluator:
             characters += count_characters(piece)
         return TextLoss(nats, len(data), characters)
 
-    def _losses(self, parameters: Arrays, windows: np.ndarray) -> Iterator[np.ndarray]:
+    def _losses(self, parameters: Arrays, windows: np.ndarray, steps: int | None = None) -> Iterator[np.ndarray]:
         per_call = _windows_per_call(windows.shape[1] - 1)
         for start in range(0, len(windows), per_call):
             chosen = windows[start : start + per_call]
             # One shape for all calls, so that a last, shorter batch does not compile anew.
             batch = np.zeros((per_call, windows.shape[1]), np.uint8)
             batch[: len(chosen)] = chosen
-            yield np.asarray(self._byte_losses(parameters, self._placement.put_batch(batch)))[: len(chosen)]
+            losses = self._byte_losses(parameters, self._placement.put_batch(batch), steps)
+            yield np.asarray(losses)[: len(chosen)]
 
 
 def count_characters(data: np.ndarray) -> int:

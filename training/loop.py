@@ -96,7 +96,8 @@ class Training:
             with stop_requests() as stop:
                 self._train(stop)
         losses = self._score_splits()
-        record = self._record(losses, counts)
+        at_steps = self._score_depths()
+        record = self._record(losses, at_steps, counts)
         parameters = self.placement.fetch(self.parameters)
         if self.placement.is_writer:
             tipshare.save(self.program.model(parameters), self.run.folder, dataclasses.asdict(record))
@@ -177,7 +178,16 @@ class Training:
                 losses[split] = self.evaluator.on_split(self.parameters, corpus.split(split), recipe.length)
         return losses
 
-    def _record(self, losses: dict[str, TextLoss], parameters: dict[str, int]) -> RunRecord:
+    def _score_depths(self) -> dict[int, float]:
+        """The loss on the fixed windows by number of depth steps, if the weights are defined at every t."""
+        wanted = self.run.recipe.depth_evaluation if self.run.config.is_continuous else ()
+        if wanted:
+            self.progress.say(f"reading the fixed windows with {', '.join(map(str, wanted))} depth steps")
+        return {
+            steps: self.evaluator.on_windows(self.parameters, self.valid_windows, steps=steps).loss for steps in wanted
+        }
+
+    def _record(self, losses: dict[str, TextLoss], at_steps: dict[int, float], parameters: dict[str, int]) -> RunRecord:
         run, recipe, history = self.run, self.run.recipe, self.history
         speed = speed_of(history.step_seconds, history.compile_seconds or 0.0, recipe)
         if "step_ms" in speed:
@@ -192,7 +202,7 @@ class Training:
             tokens_seen=recipe.num_steps * recipe.batch_size * recipe.accumulate * recipe.length,
             curve=history.curve,
             train_curve=history.train_curve,
-            final=final_numbers(history.curve, losses),
+            final=final_numbers(history.curve, losses, at_steps),
             parameters=parameters,
             speed=speed,
             memory=memory_in_use(self.step),
@@ -203,7 +213,9 @@ class Training:
         )
 
 
-def final_numbers(curve: list[list[float]], losses: dict[str, TextLoss]) -> dict[str, float]:
+def final_numbers(
+    curve: list[list[float]], losses: dict[str, TextLoss], at_steps: dict[int, float] | None = None
+) -> dict[str, float]:
     """Losses at the last step by name; bits per byte and perplexity are those of the best measure of `valid`."""
     last = curve[-1][1]
     final = {"valid_loss": last, "best_valid_loss": min(loss for _, loss in curve)}
@@ -212,5 +224,6 @@ def final_numbers(curve: list[list[float]], losses: dict[str, TextLoss]) -> dict
         final[f"{split}_bits_per_byte"] = found.bits_per_byte
         final[f"{split}_loss_per_character"] = found.loss_per_character
         final[f"{split}_perplexity"] = found.perplexity
+    final |= {f"valid_loss_at_steps_{steps}": loss for steps, loss in (at_steps or {}).items()}
     valid = losses["valid"].loss if "valid" in losses else last
     return {**final, "bits_per_byte": valid / math.log(2), "perplexity": math.exp(valid)}

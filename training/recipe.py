@@ -29,6 +29,7 @@ UNMEASURED = (
     "save_every",
     "sample_every",
     "full_evaluation",
+    "depth_evaluation",
     "model",
 )
 
@@ -65,6 +66,8 @@ class Recipe:
         evaluate_every: Training steps between evaluations; the last step is always evaluated.
         evaluation_windows: Fixed windows of `valid` that an evaluation reads.
         full_evaluation: Splits that are scored whole after the last step.
+        depth_evaluation: Numbers of depth steps with which the fixed windows are read again after the last step, for
+            the models whose weights are defined at every t.
         save_every: Training steps between saved states.
         sample_every: Training steps between samples of generated text; 0 for none.
         model: Model fields that every kind gets.
@@ -94,6 +97,7 @@ class Recipe:
     evaluate_every: int = 100
     evaluation_windows: int = 320
     full_evaluation: tuple[str, ...] = ("valid", "test")
+    depth_evaluation: tuple[int, ...] = ()
     save_every: int = 100
     sample_every: int = field(default=0, metadata={"least": 0})
     model: Mapping[str, Any] = field(default_factory=dict)
@@ -110,6 +114,8 @@ class Recipe:
             raise ValueError(
                 f"recipe {self.name}: warmup_steps={self.warmup_steps} leaves none of num_steps={self.num_steps}"
             )
+        if any(steps < 1 for steps in self.depth_evaluation):
+            raise ValueError(f"recipe {self.name}: depth_evaluation={self.depth_evaluation} must be numbers from 1 up")
         if self.weight_decay and self.optimizer == "adam":
             raise ValueError(f"recipe {self.name}: adam has no weight decay; set optimizer=adamw or weight_decay=0")
 

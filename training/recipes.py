@@ -53,6 +53,7 @@ _SHOWCASE = Recipe(
     weight_decay=0.1,
     clip_norm=1.0,
     evaluate_every=500,
+    depth_evaluation=(2, 3, 4, 6, 8, 12, 18),
     save_every=250,
     sample_every=1_000,
     model=dict(hidden_dim=256, num_heads=4, num_layers=6),
@@ -94,6 +95,7 @@ RECIPES: dict[str, Recipe] = {
         expected="not measured",
         num_steps=3_000,
         evaluate_every=500,
+        depth_evaluation=(2, 3, 4, 6, 8, 12, 18),
         seeds=(42,),
     ),
     "wikitext-103": replace(

@@ -76,6 +76,19 @@ def test_a_finished_run_leaves_record_checkpoint_and_collection_but_no_state(mak
     assert [line["step"] for line in lines if "valid_loss" in line] == [5, 10, 12]
 
 
+def test_weights_defined_at_every_depth_are_also_read_with_other_numbers_of_steps(make_run, stream):
+    changes = ("num_steps=2", "depth_evaluation=[1,2,4]")
+    run = make_run("time-indexed-mlp", *changes)
+    final = train(run, stream=stream).final
+    assert final["valid_loss_at_steps_2"] == final["valid_loss"]
+    assert len({final[f"valid_loss_at_steps_{steps}"] for steps in (1, 2, 4)}) == 3
+    windows = run.corpus.evaluation_windows("valid", TINY.evaluation_windows, TINY.length).astype(np.int32)
+    by_hand = tipshare.load(run.folder).compute_loss(windows[:, :-1], windows[:, 1:], steps=4)
+    assert final["valid_loss_at_steps_4"] == pytest.approx(float(by_hand), rel=1e-5)
+    layered = train(make_run("standard", *changes, folder="layered"), stream=stream)
+    assert not [name for name in layered.final if "at_steps" in name]
+
+
 def test_a_finished_run_is_not_run_again(make_run, corpus, stream):
     run = make_run()
     record = train(run, stream=stream)
