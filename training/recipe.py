@@ -48,8 +48,8 @@ class Recipe:
 
     Attributes:
         summary: What the recipe is for.
-        cost: How long a run takes, and on what.
-        expected: The score to expect.
+        cost: How long a run takes, and on what, unless records tell.
+        expected: The score to expect, unless records tell.
         corpus: Name of a corpus, or a label for the text in `--data-dir`.
         num_steps: Training steps (optimizer updates).
         batch_size: Windows per pass.

@@ -8,8 +8,6 @@ from training.recipe import Recipe
 _PUBLISHED = Recipe(
     name="published-1000",
     summary="the published five-seed protocol on WikiText-2, with causal models",
-    cost="3 to 6 minutes per run on 2 CPU cores",
-    expected="valid loss 1.53 (standard), 1.56 (time-indexed-ssm), 1.67 (time-indexed-mlp) nats per byte",
     model=dict(hidden_dim=256, num_heads=4, num_layers=6),
 )
 
@@ -91,8 +89,6 @@ RECIPES: dict[str, Recipe] = {
         _PUBLISHED,
         name="published-3000",
         summary="the published 3,000-step benchmark on WikiText-2, evaluated every 500 steps",
-        cost="10 to 20 minutes per run on 2 CPU cores",
-        expected="not measured",
         num_steps=3_000,
         evaluate_every=500,
         depth_evaluation=(2, 3, 4, 6, 8, 12, 18),

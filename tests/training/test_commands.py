@@ -4,12 +4,13 @@ import sys
 
 import pytest
 
+from tests.training.factory import make_record
 from tests.training.processes import CHANGES, ROOT
 from training.__main__ import main
 from training.memory import keep_freed_memory
 from training.progress import Progress, format_seconds
 from training.recipes import RECIPES
-from training.records import read_records
+from training.records import read_records, write_records
 
 SHORT = [
     "num_steps=2",
@@ -28,6 +29,17 @@ def test_recipes_are_listed_with_cost_and_score(capsys):
     for recipe in RECIPES.values():
         assert f"{recipe.name}\n    {recipe.summary}" in shown
     assert "cost: under a minute on 2 CPU cores" in shown
+
+
+def test_recipes_show_what_bundled_records_measured(capsys, tmp_path, monkeypatch):
+    slow = {"step_ms": 300.0}
+    records = [make_record(loss=2.0), make_record("neural-ode", 1, 1.0, speed=slow), make_record("neural-ode", 2, 1.5)]
+    write_records(records, tmp_path / "runs.jsonl")
+    monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(tmp_path))
+    assert main(["recipes"]) == 0
+    shown = capsys.readouterr().out
+    assert "expected: valid loss 1.250 (neural-ode, 2 seeds), 2.000 (standard, 1 seed) nats per byte\n" in shown
+    assert "cost: 0 to 5 minutes of steps per run, measured on cpu\n" in shown
 
 
 @pytest.mark.parametrize("verb", ["recipes", "train", "sweep", "evaluate", "report"])

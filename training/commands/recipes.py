@@ -1,20 +1,49 @@
-"""`python -m training recipes`: what there is to train."""
+"""`python -m training recipes`: what there is to train, what it costs and what to expect of it."""
 
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tipshare.checkpoint.locate import bundle_folder
 from training.recipes import RECIPES
+from training.records import RunRecord, read_records
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipes:
-    """List the recipes with their cost and the score to expect."""
+    """List the recipes with their cost and the score to expect: those of the bundled records, where they have any."""
 
     def run(self) -> int:
+        path = bundle_folder() / "runs.jsonl"
+        records = read_records(path) if path.is_file() else []
         for recipe in RECIPES.values():
             tokens = recipe.batch_size * recipe.accumulate
+            measured = [record for record in records if record.recipe == recipe.name]
             print(f"{recipe.name}\n    {recipe.summary}")
             print(f"    {recipe.corpus}, {recipe.num_steps:,} steps of {tokens} x {recipe.length} bytes")
-            print(f"    cost: {recipe.cost}\n    expected: {recipe.expected}")
+            print(f"    cost: {describe_cost(measured) or recipe.cost}")
+            print(f"    expected: {describe_scores(measured) or recipe.expected}")
             if recipe.variants:
                 print("    models: " + "; ".join(recipe.variants))
         return 0
+
+
+def describe_cost(records: Sequence[RunRecord]) -> str:
+    """Minutes that the steps of a run took, or nothing without records that say it."""
+    minutes = [each.speed["step_ms"] * each.num_steps / 60_000 for each in records if "step_ms" in each.speed]
+    if not minutes:
+        return ""
+    devices = ", ".join(sorted({each.machine.get("device", "an unnamed device") for each in records}))
+    return f"{min(minutes):.0f} to {max(minutes):.0f} minutes of steps per run, measured on {devices}"
+
+
+def describe_scores(records: Sequence[RunRecord]) -> str:
+    """Mean validation loss of every model over its seeds, best first, or nothing without records."""
+    losses: dict[str, list[float]] = {}
+    for record in records:
+        losses.setdefault(record.model, []).append(record.final["valid_loss"])
+    means = sorted((statistics.fmean(values), model, len(values)) for model, values in losses.items())
+    scores = ", ".join(
+        f"{mean:.3f} ({model}, {count} {'seed' if count == 1 else 'seeds'})" for mean, model, count in means
+    )
+    return f"valid loss {scores} nats per byte" if scores else ""
