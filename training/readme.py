@@ -1,28 +1,55 @@
-"""The results in the README: written from records, between two marks, and checked by a test."""
+"""The numbers in the README: written from records and benchmarks, between marks, and checked by a test."""
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from training.records import RunRecord
 from training.report import headline, results_table_markdown
+from training.speed_tables import generation_table, training_table
 
 RECIPE = "published-1000"
-BEGIN, END = "<!-- results from checkpoints/runs.jsonl -->", "<!-- end of results -->"
 
 
 def results_section(records: Sequence[RunRecord]) -> str:
-    """What stands between the marks: one sentence and the table, with the published rows below ours."""
+    """One sentence and the table, with the published rows below ours."""
     table = results_table_markdown(records, recipe=RECIPE, source="both")
-    return f"{BEGIN}\n\n{headline(records, recipe=RECIPE)}\n\n{table.strip()}\n\n{END}"
+    return between_marks("results", f"{headline(records, recipe=RECIPE)}\n\n{table.strip()}")
 
 
-def update_readme(records: Sequence[RunRecord], path: Path) -> None:
-    """Replace what stands between the marks of a README."""
+def speed_section(folder: Path) -> str:
+    """The tables of the benchmarks whose reports are in a folder, as `training.json` and `generation.json`."""
+    tables = []
+    for name, make_table in (("training", training_table), ("generation", generation_table)):
+        path = folder / f"{name}.json"
+        if path.is_file():
+            tables.append(make_table(json.loads(path.read_text(encoding="utf-8"))))
+    return between_marks("speed", "\n\n".join(tables) or "Not measured yet.")
+
+
+def between_marks(name: str, text: str) -> str:
+    """A part of the README with the marks by which it is found again."""
+    begin, end = _marks(name)
+    return f"{begin}\n\n{text}\n\n{end}"
+
+
+def update_readme(path: Path, records: Sequence[RunRecord], benchmarks: Path | None = None) -> None:
+    """Replace what stands between the marks of a README: the results, and the speed if a folder of reports is given."""
+    sections = {"results": results_section(records)}
+    if benchmarks is not None:
+        sections["speed"] = speed_section(benchmarks)
     text = path.read_text(encoding="utf-8")
-    pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
-    if len(pattern.findall(text)) != 1:
-        raise ValueError(f"{path} must hold one part from {BEGIN!r} to {END!r}, for the results to go in")
+    for name, section in sections.items():
+        begin, end = _marks(name)
+        pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+        if len(pattern.findall(text)) != 1:
+            raise ValueError(f"{path} must hold one part from {begin!r} to {end!r}, for the {name} to go in")
+        text = pattern.sub(lambda _, section=section: section, text)
     temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(pattern.sub(lambda _: results_section(records), text), encoding="utf-8")
+    temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)
+
+
+def _marks(name: str) -> tuple[str, str]:
+    return f"<!-- {name}, written by python -m training report -->", f"<!-- end of {name} -->"

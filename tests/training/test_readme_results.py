@@ -1,34 +1,49 @@
-"""The README's results are the ones in the records."""
+"""The README's numbers are the ones in the records and benchmarks."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.training.factory import make_record
-from training.readme import BEGIN, END, results_section, update_readme
+from training.readme import between_marks, results_section, speed_section, update_readme
 from training.records import read_records
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_readme_shows_what_the_records_say():
-    records = read_records(ROOT / "checkpoints" / "runs.jsonl")
-    assert results_section(records) in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_readme_shows_what_records_and_benchmarks_say():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert results_section(read_records(ROOT / "checkpoints" / "runs.jsonl")) in readme
+    assert speed_section(ROOT / "checkpoints" / "benchmarks") in readme
 
 
 def test_updating_replaces_what_stands_between_the_marks(tmp_path):
     readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    update_readme([make_record(loss=1.234)], readme)
+    old = between_marks("results", "old") + "\nbetween\n" + between_marks("speed", "slow")
+    readme.write_text(f"before\n{old}\nafter\n")
+    report = {"parties": {"plain torch": {"step_ms": 400.0}, "standard": {"step_ms": 321.0, "time_over_standard": 1.0}}}
+    (tmp_path / "training.json").write_text(json.dumps(report))
+    update_readme(readme, [make_record(loss=1.234)], tmp_path)
     text = readme.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
+    assert "\nbetween\n" in text
     assert "old" not in text
+    assert "slow" not in text
     assert "1.234" in text
+    assert "| Standard | 321 |" in text
+
+
+def test_without_benchmarks_the_speed_stays(tmp_path):
+    readme = tmp_path / "README.md"
+    readme.write_text(between_marks("results", "old") + between_marks("speed", "as it was"))
+    update_readme(readme, [make_record()])
+    assert between_marks("speed", "as it was") in readme.read_text()
 
 
 def test_a_readme_without_marks_is_refused(tmp_path):
     readme = tmp_path / "README.md"
     readme.write_text("nothing here")
     with pytest.raises(ValueError, match="must hold one part"):
-        update_readme([make_record()], readme)
+        update_readme(readme, [make_record()])

@@ -19,6 +19,8 @@ class Report:
     """Folder for tables and figures."""
     readme: Path | None = None
     """Also rewrite the results in this README."""
+    benchmarks: Path | None = None
+    """A folder with training.json and generation.json from `benchmark --out`: their tables go into the README too."""
 
     def run(self) -> int:
         if not self.runs.exists():
@@ -32,7 +34,7 @@ class Report:
         if self.readme is not None:
             from training.readme import update_readme
 
-            update_readme(records, self.readme)
+            update_readme(self.readme, records, self.benchmarks)
         for note in report.notes:
             print(note)
         print(f"report on {len(records)} runs: {self.out / 'report.md'}")
