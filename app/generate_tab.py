@@ -68,7 +68,7 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
     cards = _build_cards(shelf)
     build_score_section(shelf, models, TURNS)
     result = gr.JSON(visible=False)
-    query = gr.Textbox(visible=False)
+    query, called_off = gr.Textbox(visible=False), gr.Textbox(visible=False)
 
     shown = [part for card in cards for part in (card.column, card.head, card.text, card.foot)] + [line]
     written = [part for card in cards for part in (card.text, card.foot)] + [line, result]
@@ -76,8 +76,8 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
     def on_write(request: gr.Request, *values: Any) -> Iterator[list[Any]]:
         yield from actions.write(str(request.session_hash), *values)
 
-    def on_stop(request: gr.Request) -> Any:
-        return actions.stop(str(request.session_hash))
+    def on_stop(request: gr.Request) -> None:
+        actions.stop(str(request.session_hash))
 
     def make_link(*values: Any) -> str:
         return WritingRequest.of_controls(*values).to_query()
@@ -101,9 +101,18 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
     first = wire(lambda *a, **k: gr.on([go.click, prompt.submit], *a, **k), api=True)
     drawn = again.click(draw_seed, None, controls[-2], api_visibility="private", **QUICK)
     second = wire(drawn.then, api=False)
-    stopped = stop.click(on_stop, None, line, api_name="stop", **QUICK)
-    # What still waits in line has no run that could be asked to end.
-    stopped.then(None, None, None, cancels=[first, second])
+    stop.click(on_stop, None, None, api_name="stop", **QUICK)
+    # A run that still waits in line cannot be asked to end: it is called off. One that runs must not be, or what it
+    # has written would be lost to the download.
+    stop.click(None, called_off, called_off, js="(old) => tipshare.isWaiting() ? String(Date.now()) : old")
+    called_off.change(
+        actions.leave_line,
+        None,
+        [*(card.foot for card in cards), line],
+        cancels=[first, second],
+        api_name="leave_line",
+        **QUICK,
+    )
     clear.click(lambda: ["", None], None, [prompt, result], api_name="clear", **QUICK).then(
         actions.choose, models, shown, api_visibility="private", **QUICK
     )
