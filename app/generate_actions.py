@@ -46,6 +46,8 @@ class GenerateActions:
 
     def prepare(self, *values: Any) -> list[Any]:
         """Cards with the prompt in them, before the models' turn comes."""
+        if not self.shelf.names():
+            raise ValueError(NOTHING_HERE)
         wanted = WritingRequest.of_controls(*values)
         return [*self.lay_out(wanted.models, wanted.prompt), show_line("In line …")]
 
