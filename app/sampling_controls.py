@@ -5,6 +5,7 @@ import random
 import gradio as gr
 from gradio.components import Component
 
+from app.events import QUICK
 from app.settings import MOST_BYTES, MOST_SEED, MOST_STEPS, WritingRequest
 
 ANY = ("any",)
@@ -46,7 +47,7 @@ def build_sampling_controls() -> list[Component]:
                 label="Depth steps",
                 info="of models whose depth is continuous; 0 as trained. A new number takes seconds to compile",
             )
-    dice.click(draw_seed, None, seed, api_name="draw_seed", queue=False, show_progress="hidden")
+    dice.click(draw_seed, None, seed, api_name="draw_seed", **QUICK)
     return [temperature, top_k, top_p, min_p, penalty, length, seed, steps]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from tests.app.models import save_tiny_models
 from tests.app.server import Server, running_demo
@@ -27,6 +27,10 @@ WIDTHS = (1280, 390)
 THEMES = ("light", "dark")
 
 OpenPage = Callable[..., Page]
+
+# Milliseconds; long enough for a busy machine, and only ever waited for in full by a test that fails.
+PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +71,7 @@ def open_page(browser, server) -> Iterator[OpenPage]:
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE)
         watch(page, address, problems)
         mark = "&" if query else "?"
         page.goto(f"{address}/{query}{mark}__theme={theme}")
