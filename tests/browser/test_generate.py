@@ -1,0 +1,203 @@
+"""The Generate tab in a real browser."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import take_screenshot
+
+LONGEST = 45_000
+
+
+@pytest.fixture
+def open_tab(open_page):
+    """The tab, once the address has filled the controls and the cards."""
+
+    def opened(query: str = "") -> Page:
+        page = open_page(query)
+        expect(page.locator("#cards .facts").first).to_contain_text("nats/byte")
+        return page
+
+    return opened
+
+
+def texts(page: Page) -> list[str]:
+    """What the model of each visible card wrote, from the bytes that the page keeps."""
+    odds = page.locator("#cards .written:visible").evaluate_all(
+        "all => all.map(each => [...each.querySelectorAll('b')].map(b => b.dataset.o))"
+    )
+    return [bytes(int(info.split()[0]) for each in card for info in each.split(";")).decode() for card in odds]
+
+
+# Whether the cards hold as many bytes as the line above them says.
+IS_DRAWN = """(word) => {
+  const said = document.querySelector("#line").textContent.match(new RegExp(word + " ([0-9,]+) bytes"));
+  const odds = [...document.querySelectorAll("#cards .written b")].map((b) => b.dataset.o.split(";").length);
+  return said && Number(said[1].replaceAll(",", "")) === odds.reduce((sum, each) => sum + each, 0);
+}"""
+
+
+def generate(page: Page, prompt: str) -> list[str]:
+    """Write on after a prompt and wait until all models have finished."""
+    page.locator("#prompt textarea").fill(prompt)
+    page.locator("#go").click()
+    return finished(page)
+
+
+def finished(page: Page, word: str = "Finished:") -> list[str]:
+    """The texts, once all of them are on the page."""
+    page.wait_for_function(IS_DRAWN, arg=word, timeout=LONGEST)
+    return texts(page)
+
+
+# Notes again and again how many characters each card has.
+WATCH = """
+window.sizes = [];
+setInterval(() => {
+  const cards = [...document.querySelectorAll("#cards .written")];
+  window.sizes.push(cards.map((card) => card.querySelectorAll("b").length));
+  window.writing = Math.max(window.writing || 0, document.querySelectorAll(".state.writing").length);
+}, 10);
+"""
+# Presses Stop as soon as every card has some text.
+STOP_EARLY = """
+const timer = setInterval(() => {
+  const cards = [...document.querySelectorAll("#cards .written")];
+  if (!cards.every((card) => card.querySelector("b"))) return;
+  document.querySelector("#stop").click();
+  clearInterval(timer);
+}, 10);
+"""
+
+
+def test_text_grows_in_four_cards_at_the_same_time(open_tab):
+    page = open_tab("?length=2000")
+    page.evaluate(WATCH)
+    written = generate(page, "The history of")
+    assert [len(each) for each in written] == [2000] * 4
+    sizes = [each for each in page.evaluate("window.sizes") if sum(each)]
+    for number in range(4):
+        assert len({each[number] for each in sizes}) >= 3  # in several steps
+    assert any(min(each) > 0 and max(each) < 2000 for each in sizes)  # and all while the others grew
+    assert page.evaluate("window.writing") == 4
+    expect(page.locator("#cards .card-foot").first).to_contain_text(
+        re.compile(r"finished.*B/s.*first byte.*2,000 bytes")
+    )
+
+
+def test_stop_in_mid_stream_keeps_what_is_written(open_tab):
+    page = open_tab("?length=2000")
+    page.evaluate(STOP_EARLY)
+    page.locator("#go").click()
+    stopped = finished(page, "Stopped after")
+    expect(page.locator("#cards .state.stopped")).to_have_count(4)
+    assert all(0 < len(each) < 2000 for each in stopped)
+    page.wait_for_timeout(500)
+    assert texts(page) == stopped
+    with page.expect_download() as downloaded:
+        page.get_by_role("button", name="Download JSON").click()
+    result = json.loads(downloaded.value.path().read_text(encoding="utf-8"))
+    assert [text["text"] for text in result["texts"]] == stopped
+    take_screenshot(page, "stopped")
+
+
+def test_same_seed_same_text_and_regenerate_another(open_tab):
+    page = open_tab("?length=60&seed=11")
+    first = generate(page, "In 1912 , ")
+    assert [len(each.encode()) for each in first] == [60] * 4
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(page.locator(".written b")).to_have_count(0)
+    assert generate(page, "In 1912 , ") == first
+    page.get_by_role("button", name="Regenerate").click()
+    page.wait_for_function(
+        "old => document.querySelectorAll('.written')[0].textContent !== old", arg="In 1912 , " + first[0]
+    )
+    assert finished(page) != first
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["", "emoji 😀 é", "<script>window.hit = 1</script><b>{{value}}</b> ${1+1}"],
+    ids=["empty", "emoji", "script"],
+)
+def test_any_prompt_shows_as_text(open_tab, prompt):
+    page = open_tab("?length=24")
+    written = generate(page, prompt)
+    assert all(len(each.encode()) == 24 for each in written)
+    for card in page.locator("#cards .written:visible").all_text_contents():
+        assert card.startswith(prompt)
+    assert page.evaluate("window.hit") is None
+
+
+def test_a_prompt_of_100_000_characters_is_cut_with_a_word(open_tab):
+    page = open_tab("?length=24&models=standard")
+    generate(page, "long " * 20_000)
+    expect(page.locator(".note").first).to_contain_text("only its last 64 bytes are read")
+
+
+def test_odds_on_hover_and_with_the_arrow_keys(open_tab):
+    page = open_tab("?length=40&models=standard,neural-ode")
+    generate(page, "The ")
+    expect(page.locator("#cards .written:visible")).to_have_count(2)
+    page.locator(".written b:not([data-o*=';'])").nth(2).hover()
+    expect(page.locator(".tip li")).to_have_count(5)
+    expect(page.locator(".tip")).to_contain_text(re.compile(r"p = .* %, .* bits, rank \d+"))
+    take_screenshot(page, "odds")
+    page.mouse.move(0, 0)
+    expect(page.locator(".tip")).to_have_count(0)
+    page.locator(".written").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".written b.marked")).to_have_count(1)
+    assert page.locator(".written b").nth(1).evaluate("b => b.classList.contains('marked')")
+    expect(page.locator(".tip")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".tip")).to_have_count(0)
+
+
+def test_plain_text_copy_link_and_download(open_tab):
+    page = open_tab("?length=40&models=standard&temperature=0.5")
+    (written,) = generate(page, "She was ")
+    page.locator("#tinted").get_by_role("checkbox").uncheck()
+    expect(page.locator("body")).to_have_class(re.compile("plain"))
+    assert page.locator(".written b.t5, .written b.t7").first.evaluate("b => getComputedStyle(b).backgroundColor") in (
+        "rgba(0, 0, 0, 0)",
+        "transparent",
+    )
+    page.get_by_role("button", name="Copy the text").click()
+    expect(page.locator(".said")).to_have_text("Text copied")
+    assert page.evaluate("navigator.clipboard.readText()") == written
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator(".said")).to_have_text("Link copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    with page.expect_download() as downloaded:
+        page.get_by_role("button", name="Download JSON").click()
+    result = json.loads(downloaded.value.path().read_text(encoding="utf-8"))
+    assert result["texts"][0]["text"] == written
+    assert result["request"]["temperature"] == 0.5
+    page.goto(link)
+    expect(page.locator("#prompt textarea")).to_have_value("She was ")
+    expect(page.locator("#cards .written:visible")).to_have_count(1)
+    page.locator("#go").click()
+    assert finished(page) == [written]
+
+
+def test_a_text_is_scored_under_each_model(open_tab):
+    page = open_tab()
+    page.locator("#score-text textarea").fill("<i>The tower</i> é")
+    page.locator("#score").click()
+    expect(page.locator("#scores .score-bar")).to_have_count(4, timeout=LONGEST)
+    expect(page.locator("#scores strong")).to_have_text("best")
+    assert page.locator("#scores .written").all_text_contents() == ["<i>The tower</i> é"] * 4
+    take_screenshot(page, "score")
+
+
+def test_choosing_no_model_is_told_in_words(open_tab):
+    page = open_tab("?models=standard")
+    expect(page.locator("#cards .written:visible")).to_have_count(1)
+    page.locator("#models").get_by_label("Standard").uncheck()
+    expect(page.locator("#line")).to_contain_text("Choose at least one model")
+    page.locator("#go").click()
+    expect(page.get_by_test_id("toast-body")).to_contain_text("0 models are chosen: choose one to 4")
