@@ -1,6 +1,6 @@
 """The demo: `python app.py`, and the entry of the Gradio Space."""
 
-from app import build_demo
+from app.serve import serve
 
 if __name__ == "__main__":
-    build_demo().launch()
+    serve()

@@ -1,28 +1,41 @@
-"""The page as a whole."""
+"""The page as a whole: a header, four tabs."""
 
 import gradio as gr
 
-import tipshare
+from app.about_tab import build_about_tab
+from app.gates_tab import build_gates_tab
+from app.generate_tab import build_generate_tab
+from app.header import build_header
+from app.results_tab import build_results_tab
+from app.shelf import ModelShelf
 
-COLUMNS = ["Kind", "Weights", "Mixer", "Step", "Stored", "Used by one pass", "Gates", "Generators"]
+# Visitors who wait at most, over all; one more is told that the page is busy.
+MOST_WAITING = 128
+# Of one event; two cores serve two at a time, and the others wait their turn.
+AT_ONCE = 2
+
+TABS = {"generate": "Generate", "gates": "Gates", "results": "Results", "about": "About"}
 
 
-def build_demo() -> gr.Blocks:
+def build_demo(shelf: ModelShelf | None = None) -> gr.Blocks:
     """The demo, ready to launch."""
-    with gr.Blocks(title="tipshare", analytics_enabled=False) as demo:
-        gr.Markdown("# tipshare\nOne block, every depth: `W(t) = W * sigmoid(g(t))`.")
-        gr.Dataframe(
-            value=list_kinds(), headers=COLUMNS, label="Model kinds and their parameters", interactive=False, wrap=True
-        )
-    return demo
+    shelf = shelf or ModelShelf()
+    with gr.Blocks(title="tipshare: one block, every depth", analytics_enabled=False, fill_width=True) as demo:
+        build_header(shelf)
+        with gr.Tabs(selected="generate", elem_id="tabs") as tabs:
+            with gr.Tab(TABS["generate"], id="generate"):
+                build_generate_tab(shelf)
+            with gr.Tab(TABS["gates"], id="gates"):
+                build_gates_tab(shelf)
+            with gr.Tab(TABS["results"], id="results"):
+                build_results_tab()
+            with gr.Tab(TABS["about"], id="about"):
+                build_about_tab()
+        demo.load(open_tab, None, tabs, api_name="open_tab", queue=False, show_progress="hidden")
+    return demo.queue(max_size=MOST_WAITING, default_concurrency_limit=AT_ONCE)
 
 
-def list_kinds() -> list[list[str]]:
-    """A row per model kind: what it is made of, and its parameters by part."""
-    rows = []
-    for kind, config in tipshare.PRESETS["default"].items():
-        stored = tipshare.count_parameters(config)
-        used = tipshare.count_parameters(config, frozen=True)
-        choices = [config.weights, config.mixer, config.step]
-        rows.append([kind, *choices, *(f"{n:,}" for n in (stored.total, used.total, stored.gates, stored.generators))])
-    return rows
+def open_tab(request: gr.Request) -> gr.Tabs:
+    """The tab that the address names, as in `?tab=gates`."""
+    wanted = request.query_params.get("tab", "")
+    return gr.Tabs(selected=wanted if wanted in TABS else "generate")

@@ -1,0 +1,54 @@
+"""Launch the page: settings that keep it on this machine, and how long it took."""
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+# Gradio and the Hub client read these when they are imported.
+QUIET = {
+    "GRADIO_ANALYTICS_ENABLED": "False",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+}
+
+
+def is_space(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether this runs as a Space on the Hub, open to everyone."""
+    return "SPACE_ID" in environment
+
+
+def launch_settings() -> dict[str, Any]:
+    """Arguments of `launch`: what Gradio 6 takes there, and nothing that leaves this machine."""
+    from app.style import css, script, theme
+
+    return {
+        "server_name": "0.0.0.0" if is_space() else "127.0.0.1",
+        "theme": theme(),
+        "css": css(),
+        "head": script(),
+        "ssr_mode": False,
+        "share": False,
+        "footer_links": ["api", "settings"],
+        "show_error": False,
+        "quiet": True,
+    }
+
+
+def serve() -> None:
+    """Build the page, serve it, warm up in the background, and stay until interrupted."""
+    began = time.perf_counter()
+    os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
+    from app.page import build_demo
+    from app.shelf import ModelShelf
+
+    shelf = ModelShelf(use_login=not is_space())
+    demo = build_demo(shelf)
+    _, address, _ = demo.launch(prevent_thread_lock=True, **launch_settings())
+    print(f"tipshare is at {address} after {time.perf_counter() - began:.1f} s", flush=True)
+    try:
+        demo.block_thread()
+    except KeyboardInterrupt:
+        sys.exit(0)

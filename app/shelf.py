@@ -1,0 +1,200 @@
+"""The models the page can show: bundled checkpoints, and those that visitors fetch from the Hub."""
+
+import json
+import re
+import threading
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tipshare.checkpoint import Checkpoint, list_bundled, open_checkpoint, read_folder
+from tipshare.checkpoint.locate import bundle_folder
+from tipshare.config import ModelConfig
+from tipshare.model import LanguageModel
+from tipshare.parameters import count_parameters
+from training.palette import colour_of, rank_of, title_of
+from training.records import RunRecord
+
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+# The page is for models of a few million parameters; one visitor must not take the memory of all.
+MOST_PARAMETERS = 400_000_000
+# Fetched models beyond this many push out the one that was fetched first.
+MOST_ADDED = 8
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What is known of a model before its weights are read.
+
+    Attributes:
+        name: A bundled folder's name, or a Hub id.
+        label: What readers see; names that differ where two models of one kind stand side by side.
+        record: The run that made the weights, if it is known.
+    """
+
+    name: str
+    label: str
+    config: ModelConfig
+    record: RunRecord | None
+
+    @property
+    def kind(self) -> str:
+        return self.config.kind
+
+    @property
+    def colour(self) -> str:
+        return colour_of(self.kind)
+
+    @cached_property
+    def stored(self) -> int:
+        """Parameters that the checkpoint holds."""
+        return count_parameters(self.config).total
+
+    @cached_property
+    def effective(self) -> int:
+        """Parameters that one pass reads: the weights of all depth steps, without the networks behind them."""
+        return count_parameters(self.config, frozen=True).total
+
+    @property
+    def loss(self) -> float | None:
+        """Validation loss in nats per byte, as recorded."""
+        return None if self.record is None else self.record.final.get("valid_loss")
+
+
+@dataclass(frozen=True)
+class Entry(Listing):
+    """A model that is ready to run."""
+
+    model: LanguageModel
+
+
+class ModelShelf:
+    """Models by name; weights are read on first use and kept. Safe to share between threads."""
+
+    def __init__(self, *, use_login: bool = False) -> None:
+        """An empty shelf but for the bundled models.
+
+        Args:
+            use_login: Let visitors fetch what the Hub login of this machine may read. Not for a public page.
+        """
+        self._use_login = use_login
+        self._guard = threading.Lock()
+        self._loading: dict[str, threading.Lock] = {}
+        self._checkpoints: dict[str, Checkpoint] = {}
+        self._models: dict[str, LanguageModel] = {}
+        self._added: list[str] = []
+
+    def names(self) -> list[str]:
+        """Bundled models in the order of the palette, then those that were added."""
+        with self._guard:
+            added = list(self._added)
+        return [*sorted(list_bundled(), key=_bundled_order), *added]
+
+    def add(self, source: str) -> str:
+        """Put a model on the shelf by its Hub id or bundled name; returns the name to `get` it by."""
+        source = source.strip()
+        if source in list_bundled():
+            self._open(source)
+            return source
+        if not HUB_ID.fullmatch(source):
+            bundled = ", ".join(sorted(list_bundled(), key=_bundled_order)) or "none"
+            raise ValueError(
+                f"{source[:80]!r} is neither a Hub id of the form organisation/name nor a bundled model ({bundled})"
+            )
+        self._open(source)
+        with self._guard:
+            if source not in self._added:
+                self._added.append(source)
+            dropped = self._added[:-MOST_ADDED]
+            self._added = self._added[-MOST_ADDED:]
+            for name in dropped:
+                self._checkpoints.pop(name, None)
+                self._models.pop(name, None)
+        return source
+
+    def describe(self, name: str) -> Listing:
+        """What is known of a model without reading its weights."""
+        checkpoint = self._open(self._known(name))
+        return Listing(name, self._label(name), checkpoint.config, _record_of(checkpoint))
+
+    def get(self, name: str) -> Entry:
+        """A model that is ready to run; its weights are read the first time."""
+        listing = self.describe(name)
+        with self._lock_of(name):
+            model = self._models.get(name)
+            if model is None:
+                model = self._open(name).load()
+                self._models[name] = model
+        return Entry(name, listing.label, listing.config, listing.record, model)
+
+    def _known(self, name: str) -> str:
+        names = self.names()
+        if name not in names:
+            raise ValueError(
+                f"there is no model {str(name)[:80]!r} on the shelf; there are {', '.join(names) or 'none'}"
+            )
+        return name
+
+    def _lock_of(self, name: str) -> threading.Lock:
+        with self._guard:
+            return self._loading.setdefault(name, threading.Lock())
+
+    def _open(self, name: str) -> Checkpoint:
+        with self._lock_of(f"{name} opened"):
+            checkpoint = self._checkpoints.get(name)
+            if checkpoint is None:
+                checkpoint = self._find(name)
+                self._checkpoints[name] = checkpoint
+        return checkpoint
+
+    def _find(self, name: str) -> Checkpoint:
+        if name in list_bundled():
+            return read_folder(bundle_folder() / name, "bundle")
+        # With a revision the name is never taken for a folder of this machine.
+        checkpoint = open_checkpoint(name, revision="main", token=None if self._use_login else False)
+        count = count_parameters(checkpoint.shapes).total
+        if count > MOST_PARAMETERS:
+            raise ValueError(
+                f"{name} has {count:,} parameters; this page takes at most {MOST_PARAMETERS:,}. "
+                f"In Python, tipshare.load({name!r}) takes any number"
+            )
+        return checkpoint
+
+    def _label(self, name: str) -> str:
+        """The kind's title, or the record's; with the name where another model has the same title."""
+        titles = {each: self._title(each) for each in self.names()}
+        title = titles[name]
+        return title if list(titles.values()).count(title) == 1 else f"{title} ({name})"
+
+    def _title(self, name: str) -> str:
+        checkpoint = self._checkpoints.get(name)
+        if checkpoint is None:
+            return title_of(_bundled_kind(name) or name)
+        record = _record_of(checkpoint)
+        return title_of(checkpoint.config.kind if record is None else record.model)
+
+
+def _record_of(checkpoint: Checkpoint) -> RunRecord | None:
+    """The record, if it is one that this version reads: others may put anything there."""
+    if checkpoint.record is None:
+        return None
+    try:
+        return RunRecord(**checkpoint.record)
+    except (TypeError, ValueError):
+        return None
+
+
+def _bundled_kind(name: str) -> str | None:
+    """The kind that a bundled folder's config names, without checking the folder; None if it cannot be read."""
+    try:
+        fields = json.loads((Path(bundle_folder()) / name / "config.json").read_text(encoding="utf-8"))
+        return str(fields["model"]["kind"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _bundled_order(name: str) -> tuple[int, str]:
+    try:
+        return rank_of(_bundled_kind(name) or ""), name
+    except ValueError:
+        return len(name), name

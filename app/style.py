@@ -1,0 +1,30 @@
+"""How the page looks: Gradio's theme with system fonts and our neutral colours."""
+
+from pathlib import Path
+
+from gradio import themes
+
+HERE = Path(__file__).parent
+SANS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Helvetica Neue", "Arial", "sans-serif")
+MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
+
+
+def theme() -> themes.Base:
+    """The theme; fonts are those of the reader's system, so that nothing is fetched."""
+    return themes.Base(
+        primary_hue=themes.colors.indigo,
+        neutral_hue=themes.colors.gray,
+        font=SANS,
+        font_mono=MONO,
+        radius_size=themes.sizes.radius_md,
+    )
+
+
+def css() -> str:
+    """The style sheet of the page."""
+    return (HERE / "page.css").read_text(encoding="utf-8")
+
+
+def script() -> str:
+    """What runs in the browser, for the document's head."""
+    return f"<script>\n{(HERE / 'page.js').read_text(encoding='utf-8')}\n</script>"
