@@ -78,7 +78,7 @@ def hidden_path(model: LanguageModel, prompt: str | bytes, steps: int | None = N
 
 
 @eqx.filter_jit
-def _follow(model: LanguageModel, tokens: NamedArray, last: np.int32, steps: int) -> tuple[Array, Array]:
+def _follow(model: LanguageModel, tokens: NamedArray, last: Any, steps: int) -> tuple[Array, Array]:
     """The stream at position `last` and its log probabilities, {depth, embed} and {depth, vocab}."""
     start = model.embed(tokens)["position", last]
     path: Any = model.hidden(tokens, steps=steps, keep_path=True)[1]

@@ -2,13 +2,13 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from haliax import NamedArray
 
 from tipshare.block import LAYERS, Block
 from tipshare.compilation import use_compilation_cache
+from tipshare.layers import LayerNorm
 from tipshare.model import LanguageModel
 
 
@@ -60,8 +60,8 @@ def effective_weights(block: Block) -> dict[str, NamedArray]:
     for part in (block.attention, block.mixer):
         gate_names = {place.slot: name for name, place in part.gated.items()}
         for field in dataclasses.fields(part):
-            layer: Any = getattr(part, field.name)
-            if isinstance(layer, LAYERS):
+            layer = getattr(part, field.name)
+            if isinstance(layer, LAYERS) and not isinstance(layer, LayerNorm):
                 name = gate_names.get(field.name, field.name)
                 # Both attention and the state-space layer may have a short convolution.
                 weights[f"attention_{name}" if name in weights else name] = layer.effective_weight
