@@ -25,10 +25,10 @@ def build_demo(shelf: ModelShelf | None = None) -> gr.Blocks:
         with gr.Tabs(selected="generate", elem_id="tabs") as tabs:
             with gr.Tab(TABS["generate"], id="generate"):
                 build_generate_tab(shelf)
-            with gr.Tab(TABS["gates"], id="gates"):
-                build_gates_tab(shelf)
-            with gr.Tab(TABS["results"], id="results"):
-                build_results_tab()
+            with gr.Tab(TABS["gates"], id="gates") as gates:
+                build_gates_tab(shelf, gates)
+            with gr.Tab(TABS["results"], id="results") as results:
+                build_results_tab(results)
             with gr.Tab(TABS["about"], id="about"):
                 build_about_tab()
         demo.load(open_tab, None, tabs, api_name="open_tab", queue=False, show_progress="hidden")

@@ -22,7 +22,7 @@ def theme() -> themes.Base:
 
 def css() -> str:
     """The style sheet of the page."""
-    return (HERE / "page.css").read_text(encoding="utf-8")
+    return "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "figures.css"))
 
 
 def script() -> str:
