@@ -34,13 +34,13 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab) -> None:
         with gr.Column(scale=1, min_width=260):
             depth = gr.Slider(0.01, 1.0, value=0.5, step=0.01, label="Depth t", elem_id="gates-depth")
             gr.HTML(
-                '<p class="section-note">Move through depth. Kinds with weights per layer show the layer nearest to t; '
+                '<p class="note">Move through depth. Kinds with weights per layer show the layer nearest to t; '
                 "the others have weights at every t, also between the depths they were trained at.</p>"
             )
         with gr.Column(scale=3, min_width=320):
             at_depth = _figure("All places at this depth", "gates-at-depth")
 
-    gr.HTML('<h2 class="section-title">How different are the layers really?</h2>')
+    gr.HTML('<div class="section-head"><h2>How different are the layers really?</h2></div>')
     with gr.Row():
         with gr.Column(scale=1, min_width=260):
             weight = gr.Dropdown(
@@ -53,9 +53,9 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab) -> None:
         norms = _figure("Norm of the weights along depth", "gates-norms")
 
     gr.HTML(
-        '<h2 class="section-title">A prompt on its way through depth</h2>'
-        '<p class="section-note">What would the model say if it stopped here? The final norm and the head, applied to '
-        "the hidden state of the last byte after every depth step.</p>"
+        '<div class="section-head"><h2>A prompt on its way through depth</h2>'
+        "<p>What would the model say if it stopped here? The final norm and the head, applied to the hidden state of "
+        "the last byte after every depth step.</p></div>"
     )
     with gr.Row(equal_height=True):
         prompt = gr.Textbox("The history of", label="Prompt", lines=1, scale=4, min_width=240, elem_id="gates-prompt")

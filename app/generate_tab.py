@@ -1,10 +1,137 @@
-"""The Generate tab."""
+"""The Generate tab: one prompt, a card per model, all texts growing at the same time."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import gradio as gr
 
+from app.cards import show_bare_head, show_legend, show_line
+from app.errors import shown_to_user
+from app.generate_actions import GenerateActions
+from app.runs import Runs
+from app.sampling_controls import build_sampling_controls, draw_seed
+from app.score_section import build_score_section
+from app.settings import MOST_MODELS, WritingRequest
 from app.shelf import ModelShelf
 
+EXAMPLES = (" = History of ", "In 1912 , ", "The species is ", "She was born in ", "The battle of ")
+# Writing and scoring share the cores: two visitors at a time, the others wait in line.
+TURNS: dict[str, Any] = {"concurrency_id": "models", "concurrency_limit": 2}
+QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden"}
+# The label is for screen readers; the page's script moves a mark through the text with the arrow keys.
+WRITTEN = (
+    '<div class="written" tabindex="0" role="group" '
+    'aria-label="Text of this model. Arrow keys move through it and tell the odds of each byte.">${value}</div>'
+)
 
-def build_generate_tab(shelf: ModelShelf) -> None:
-    """Lay out the tab inside an open `gr.Tab`."""
-    gr.Markdown(f"{len(shelf.names())} models.")
+
+@dataclass(frozen=True)
+class Card:
+    """The components of one model's card."""
+
+    column: gr.Column
+    head: gr.HTML
+    text: gr.HTML
+    foot: gr.HTML
+
+
+def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.CheckboxGroup:
+    """Lay out the tab inside an open `gr.Tab`; returns the list of models."""
+    actions = GenerateActions(shelf, runs)
+    with gr.Row(elem_id="prompt-row", equal_height=True):
+        prompt = gr.Textbox(
+            label="Prompt",
+            placeholder="Empty is fine too: the models then begin a text of their own",
+            lines=1,
+            max_lines=6,
+            scale=6,
+            elem_id="prompt",
+        )
+        go = gr.Button("Generate", variant="primary", min_width=110, elem_id="go")
+        stop = gr.Button("Stop", variant="stop", min_width=80, elem_id="stop")
+    with gr.Row(elem_id="examples"):
+        chips = [gr.Button(text.strip(), size="sm", min_width=60, scale=0) for text in EXAMPLES]
+    models = gr.CheckboxGroup(
+        shelf.choices(), value=shelf.names()[:MOST_MODELS], label="Models, up to four", elem_id="models"
+    )
+    controls = [prompt, models, *build_sampling_controls()]
+    with gr.Row(elem_id="tools"):
+        again = gr.Button("Regenerate", size="sm", min_width=90, scale=0)
+        clear = gr.Button("Clear", size="sm", min_width=60, scale=0)
+        link = gr.Button("Copy link", size="sm", min_width=80, scale=0)
+        download = gr.Button("Download JSON", size="sm", min_width=110, scale=0)
+        tinted = gr.Checkbox(True, label="Tint by surprise", container=False, min_width=150, scale=0, elem_id="tinted")
+        gr.HTML(show_legend())
+    line = gr.HTML(show_line(""), elem_id="line")
+    cards = _build_cards(shelf)
+    build_score_section(shelf, models, TURNS)
+    result = gr.JSON(visible=False)
+    query = gr.Textbox(visible=False)
+
+    shown = [part for card in cards for part in (card.column, card.head, card.text, card.foot)] + [line]
+    written = [part for card in cards for part in (card.text, card.foot)] + [line, result]
+
+    def on_write(request: gr.Request, *values: Any) -> Iterator[list[Any]]:
+        yield from actions.write(str(request.session_hash), *values)
+
+    def on_stop(request: gr.Request) -> Any:
+        return actions.stop(str(request.session_hash))
+
+    def make_link(*values: Any) -> str:
+        return WritingRequest.of_controls(*values).to_query()
+
+    def wire(start: Any, *, api: bool) -> Any:
+        """Prepare the cards, then write in them; the first chain is the one other programs call."""
+        prepared = start(
+            shown_to_user(actions.prepare), controls, shown, api_name="prepare", api_visibility=_api(api), **QUICK
+        )
+        return prepared.success(
+            shown_to_user(on_write),
+            controls,
+            written,
+            api_name="generate",
+            api_visibility=_api(api),
+            show_progress="minimal",
+            show_progress_on=line,
+            **TURNS,
+        )
+
+    first = wire(lambda *a, **k: gr.on([go.click, prompt.submit], *a, **k), api=True)
+    drawn = again.click(draw_seed, None, controls[-2], api_visibility="private", **QUICK)
+    second = wire(drawn.then, api=False)
+    stopped = stop.click(on_stop, None, line, api_name="stop", **QUICK)
+    # What still waits in line has no run that could be asked to end.
+    stopped.then(None, None, None, cancels=[first, second])
+    clear.click(lambda: ["", None], None, [prompt, result], api_name="clear", **QUICK).then(
+        actions.choose, models, shown, api_visibility="private", **QUICK
+    )
+    models.input(actions.choose, models, shown, api_name="choose_models", **QUICK)
+    link.click(shown_to_user(make_link), controls, query, api_name="link", **QUICK).success(
+        None, query, None, js="(query) => tipshare.copyLink(query)"
+    )
+    download.click(None, result, None, js="(result) => tipshare.download(result)")
+    tinted.change(None, tinted, None, js="(on) => tipshare.tint(on)")
+    for chip, text in zip(chips, EXAMPLES, strict=True):
+        chip.click(None, None, prompt, js=f"() => {json.dumps(text)}")
+    demo.load(actions.open_page, None, [*controls, *shown], api_name="open_page", **QUICK)
+    return models
+
+
+def _api(shown: bool) -> Any:
+    return "public" if shown else "private"
+
+
+def _build_cards(shelf: ModelShelf) -> list[Card]:
+    names = shelf.names()[:MOST_MODELS]
+    cards = []
+    with gr.Row(elem_classes="cards"):
+        for number in range(MOST_MODELS):
+            is_used = number < len(names)
+            with gr.Column(visible=is_used, min_width=240, elem_classes="card") as column:
+                head = gr.HTML(show_bare_head(shelf, names[number]) if is_used else "")
+                text = gr.HTML("", html_template=WRITTEN, max_height=420, autoscroll=True, elem_classes="page-text")
+                foot = gr.HTML("")
+            cards.append(Card(column, head, text, foot))
+    return cards

@@ -1,19 +1,46 @@
-"""The top of the page: what this is, the models on the shelf, and how to fetch another."""
+"""The top of the page: what this is, and how to fetch another model."""
+
+from typing import Any
 
 import gradio as gr
 
+from app.cards import show_line
 from app.errors import shown_to_user
 from app.shelf import ModelShelf
 
+TITLE = "<h1>tipshare</h1><p>One block, every depth: <code>W(t) = W · σ(g(t))</code></p>"
 
-def build_header(shelf: ModelShelf) -> None:
-    """Lay out the header; what is fetched appears in every list of models."""
 
-    def load(source: str, progress: gr.Progress = gr.Progress()) -> str:  # noqa: B008
-        progress(0.1, desc="Looking it up")
-        return shelf.add(source)
+def build_header(shelf: ModelShelf) -> Any:
+    """Lay out the header; returns the event of a model's arrival."""
 
-    gr.HTML("<h1>tipshare</h1><p>One block, every depth.</p>")
-    source = gr.Textbox(label="Load a model: Hub id or bundled name", placeholder="organisation/name")
-    loaded = gr.Textbox(label="Loaded", interactive=False)
-    source.submit(shown_to_user(load), source, loaded, api_name="load_model")
+    def load(source: str, progress: gr.Progress = gr.Progress()) -> tuple[str, str]:  # noqa: B008
+        progress(0.1, desc=f"Looking for {source.strip()[:80]}")
+        name = shelf.add(source)
+        progress(0.6, desc="Reading the weights")
+        entry = shelf.get(name)
+        return name, show_line(f"Loaded: {entry.label}, {entry.stored:,} parameters.")
+
+    with gr.Row(elem_id="top"):
+        gr.HTML(TITLE, elem_id="title")
+        with gr.Accordion("Load a model from the Hub …", open=False, elem_id="load"):
+            with gr.Row(equal_height=True):
+                source = gr.Textbox(
+                    label="Hub id or bundled name",
+                    placeholder="organisation/name",
+                    scale=4,
+                    elem_id="source",
+                    max_lines=1,
+                )
+                fetch = gr.Button("Load", min_width=80, elem_id="fetch")
+            note = gr.HTML(show_line(""), elem_id="load-note")
+    arrived = gr.Textbox(visible=False)
+    return gr.on(
+        [fetch.click, source.submit],
+        shown_to_user(load),
+        source,
+        [arrived, note],
+        api_name="load_model",
+        show_progress="full",
+        show_progress_on=note,
+    )

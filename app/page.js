@@ -1,1 +1,158 @@
 "use strict";
+// What runs in the browser: odds of a byte on hover and with the arrow keys, copying, downloading, addresses of tabs.
+// Everything a model or a visitor wrote is put on the page as text, never as HTML.
+window.tipshare = (() => {
+  const NAMES = { 9: "tab", 10: "newline", 13: "return", 32: "space", 127: "delete" };
+  const el = (tag, text, name) => {
+    const made = document.createElement(tag);
+    if (text !== undefined) made.textContent = text;
+    if (name) made.className = name;
+    return made;
+  };
+
+  function nameOf(byte) {
+    if (NAMES[byte]) return NAMES[byte];
+    return byte > 32 && byte < 127 ? String.fromCharCode(byte) : "0x" + byte.toString(16).toUpperCase().padStart(2, "0");
+  }
+
+  function percent(p) {
+    return p >= 0.1 ? (100 * p).toFixed(0) + " %" : p >= 0.0001 ? (100 * p).toPrecision(2) + " %" : p.toExponential(1);
+  }
+
+  function bits(p) {
+    return p > 0 ? (-Math.log2(p)).toFixed(1) + " bits" : "ruled out";
+  }
+
+  // "byte probability rank alternative:probability ..." per byte, joined by ";".
+  function parse(odds) {
+    return odds.split(";").map((each) => {
+      const [byte, p, rank, ...others] = each.split(" ");
+      const pairs = others.map((pair) => pair.split(":").map(Number));
+      return { byte: Number(byte), p: Number(p), rank: Number(rank), others: pairs };
+    });
+  }
+
+  let tip = null;
+  let marked = null;
+
+  function describe(box, info, place) {
+    const head = el("p", undefined, "tip-head");
+    head.append(el("code", nameOf(info.byte)), ` p = ${percent(info.p)}, ${bits(info.p)}`);
+    if (info.rank) head.append(`, rank ${info.rank}`);
+    if (place) head.append(` (${place})`);
+    box.append(head);
+    if (!info.others.length) return;
+    const list = el("ol");
+    for (const [byte, p] of info.others) {
+      const row = el("li", undefined, byte === info.byte ? "taken" : "");
+      const bar = el("span", undefined, "bar");
+      bar.style.width = Math.max(1, 60 * p) + "px";
+      row.append(el("code", nameOf(byte)), bar, el("span", percent(p), "share"));
+      list.append(row);
+    }
+    box.append(list);
+  }
+
+  function show(target) {
+    hide();
+    const infos = parse(target.dataset.o);
+    tip = el("div", undefined, "tip");
+    tip.setAttribute("role", "status");
+    infos.forEach((info, i) => describe(tip, info, infos.length > 1 ? `byte ${i + 1} of ${infos.length}` : ""));
+    document.body.append(tip);
+    const at = target.getBoundingClientRect();
+    const left = Math.min(Math.max(8, at.left - 20), window.innerWidth - tip.offsetWidth - 8);
+    const below = at.bottom + 6;
+    const top = below + tip.offsetHeight > window.innerHeight ? at.top - tip.offsetHeight - 6 : below;
+    tip.style.left = left + "px";
+    tip.style.top = Math.max(8, top) + "px";
+  }
+
+  function hide() {
+    if (tip) tip.remove();
+    tip = null;
+  }
+
+  function mark(target) {
+    if (marked) marked.classList.remove("marked");
+    marked = target;
+    if (!target) return hide();
+    target.classList.add("marked");
+    target.scrollIntoView({ block: "nearest" });
+    show(target);
+  }
+
+  const byteAt = (event) => (event.target instanceof Element ? event.target.closest(".written b[data-o]") : null);
+
+  function onKey(event) {
+    const region = event.target instanceof Element ? event.target.closest(".written") : null;
+    if (!region) return;
+    const all = [...region.querySelectorAll("b[data-o]")];
+    const here = all.indexOf(marked);
+    const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (event.key === "Escape") return mark(null);
+    if (to === undefined || !all.length) return;
+    event.preventDefault();
+    mark(all[Math.min(Math.max(to, 0), all.length - 1)]);
+  }
+
+  function say(text) {
+    document.querySelectorAll(".said").forEach((old) => old.remove());
+    const box = el("div", text, "said");
+    box.setAttribute("role", "status");
+    document.body.append(box);
+    setTimeout(() => box.remove(), 2500);
+  }
+
+  async function copy(text, what) {
+    try {
+      await navigator.clipboard.writeText(text);
+      say(what + " copied");
+    } catch {
+      say("The browser does not let this page copy: select the text instead");
+    }
+  }
+
+  function copyText(button) {
+    const written = button.closest(".card").querySelector(".written");
+    copy([...written.querySelectorAll("b")].map((each) => each.textContent).join(""), "Text");
+  }
+
+  function copyLink(query) {
+    const address = new URL(query, window.location.href);
+    const theme = new URLSearchParams(window.location.search).get("__theme");
+    if (theme) address.searchParams.set("__theme", theme);
+    window.history.replaceState(null, "", address);
+    copy(address.href, "Link");
+  }
+
+  function download(result) {
+    if (!result) return say("Nothing is written yet");
+    const file = new Blob([JSON.stringify(result, null, 1)], { type: "application/json" });
+    const anchor = el("a");
+    anchor.href = URL.createObjectURL(file);
+    anchor.download = "tipshare.json";
+    anchor.click();
+    setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
+  }
+
+  const tint = (on) => document.body.classList.toggle("plain", !on);
+
+  function showTab(id) {
+    const address = new URL(window.location.href);
+    if (address.searchParams.get("tab") === id) return;
+    address.searchParams.set("tab", id);
+    window.history.replaceState(null, "", address);
+  }
+
+  document.addEventListener("mouseover", (event) => (byteAt(event) ? show(byteAt(event)) : hide()));
+  document.addEventListener("click", (event) => {
+    const button = event.target instanceof Element ? event.target.closest("button[data-copy]") : null;
+    if (button) copyText(button);
+    else if (byteAt(event)) mark(byteAt(event));
+  });
+  document.addEventListener("keydown", onKey);
+  document.addEventListener("focusout", () => mark(null));
+  document.addEventListener("scroll", hide, true);
+  return { copyLink, download, tint, showTab };
+})();

@@ -1,37 +1,45 @@
-"""The page as a whole: a header, four tabs."""
+"""The page as a whole: a header and four tabs."""
 
 import gradio as gr
 
 from app.about_tab import build_about_tab
 from app.gates_tab import build_gates_tab
-from app.generate_tab import build_generate_tab
+from app.generate_tab import QUICK, build_generate_tab
 from app.header import build_header
 from app.results_tab import build_results_tab
+from app.runs import Runs
 from app.shelf import ModelShelf
 
-# Visitors who wait at most, over all; one more is told that the page is busy.
+# Visitors who wait in line, at most; one more is told that the page is busy.
 MOST_WAITING = 128
-# Of one event; two cores serve two at a time, and the others wait their turn.
+# Of one event at a time; writing and scoring share two turns among all their events.
 AT_ONCE = 2
 
 TABS = {"generate": "Generate", "gates": "Gates", "results": "Results", "about": "About"}
 
 
-def build_demo(shelf: ModelShelf | None = None) -> gr.Blocks:
+def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.Blocks:
     """The demo, ready to launch."""
-    shelf = shelf or ModelShelf()
+    shelf, runs = shelf or ModelShelf(), runs or Runs()
     with gr.Blocks(title="tipshare: one block, every depth", analytics_enabled=False, fill_width=True) as demo:
-        build_header(shelf)
+        arrival = build_header(shelf)
         with gr.Tabs(selected="generate", elem_id="tabs") as tabs:
-            with gr.Tab(TABS["generate"], id="generate"):
-                build_generate_tab(shelf)
+            with gr.Tab(TABS["generate"], id="generate") as generate:
+                models = build_generate_tab(demo, shelf, runs)
             with gr.Tab(TABS["gates"], id="gates") as gates:
                 build_gates_tab(shelf, gates)
             with gr.Tab(TABS["results"], id="results") as results:
                 build_results_tab(results)
-            with gr.Tab(TABS["about"], id="about"):
+            with gr.Tab(TABS["about"], id="about") as about:
                 build_about_tab()
-        demo.load(open_tab, None, tabs, api_name="open_tab", queue=False, show_progress="hidden")
+        for tab in (generate, gates, results, about):
+            tab.select(None, None, None, js=f"() => tipshare.showTab('{tab.id}')")
+        demo.load(open_tab, None, tabs, api_name="open_tab", **QUICK)
+
+        def refresh_models(chosen: list[str]) -> gr.CheckboxGroup:
+            return gr.CheckboxGroup(choices=shelf.choices(), value=chosen)
+
+        arrival.success(refresh_models, models, models, api_name="refresh_models", **QUICK)
     return demo.queue(max_size=MOST_WAITING, default_concurrency_limit=AT_ONCE)
 
 

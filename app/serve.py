@@ -37,17 +37,24 @@ def launch_settings() -> dict[str, Any]:
     }
 
 
+def say(text: str) -> None:
+    """A line for whoever started the page."""
+    print(text, flush=True)
+
+
 def serve() -> None:
     """Build the page, serve it, warm up in the background, and stay until interrupted."""
     began = time.perf_counter()
     os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
     from app.page import build_demo
     from app.shelf import ModelShelf
+    from app.warm_up import warm_up_in_background
 
     shelf = ModelShelf(use_login=not is_space())
     demo = build_demo(shelf)
     _, address, _ = demo.launch(prevent_thread_lock=True, **launch_settings())
-    print(f"tipshare is at {address} after {time.perf_counter() - began:.1f} s", flush=True)
+    say(f"tipshare is at {address} after {time.perf_counter() - began:.1f} s")
+    warm_up_in_background(shelf, say)
     try:
         demo.block_thread()
     except KeyboardInterrupt:

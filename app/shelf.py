@@ -4,7 +4,7 @@ import json
 import re
 import threading
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 
 from tipshare.checkpoint import Checkpoint, list_bundled, open_checkpoint, read_folder
@@ -45,15 +45,15 @@ class Listing:
     def colour(self) -> str:
         return colour_of(self.kind)
 
-    @cached_property
+    @property
     def stored(self) -> int:
         """Parameters that the checkpoint holds."""
-        return count_parameters(self.config).total
+        return _count(self.config, False)
 
-    @cached_property
+    @property
     def effective(self) -> int:
         """Parameters that one pass reads: the weights of all depth steps, without the networks behind them."""
-        return count_parameters(self.config, frozen=True).total
+        return _count(self.config, True)
 
     @property
     def loss(self) -> float | None:
@@ -112,10 +112,20 @@ class ModelShelf:
                 self._models.pop(name, None)
         return source
 
+    def label(self, name: str) -> str:
+        """What readers see: the kind's title, or the record's; with the name where another has the same title."""
+        titles = {each: self._title(each) for each in self.names()}
+        title = titles.get(name, name)
+        return title if list(titles.values()).count(title) == 1 else f"{title} ({name})"
+
+    def choices(self) -> list[tuple[str, str]]:
+        """Label and name of every model, as Gradio's lists take them."""
+        return [(self.label(name), name) for name in self.names()]
+
     def describe(self, name: str) -> Listing:
         """What is known of a model without reading its weights."""
         checkpoint = self._open(self._known(name))
-        return Listing(name, self._label(name), checkpoint.config, _record_of(checkpoint))
+        return Listing(name, self.label(name), checkpoint.config, _record_of(checkpoint))
 
     def get(self, name: str) -> Entry:
         """A model that is ready to run; its weights are read the first time."""
@@ -160,18 +170,17 @@ class ModelShelf:
             )
         return checkpoint
 
-    def _label(self, name: str) -> str:
-        """The kind's title, or the record's; with the name where another model has the same title."""
-        titles = {each: self._title(each) for each in self.names()}
-        title = titles[name]
-        return title if list(titles.values()).count(title) == 1 else f"{title} ({name})"
-
     def _title(self, name: str) -> str:
         checkpoint = self._checkpoints.get(name)
         if checkpoint is None:
             return title_of(_bundled_kind(name) or name)
         record = _record_of(checkpoint)
         return title_of(checkpoint.config.kind if record is None else record.model)
+
+
+@cache
+def _count(config: ModelConfig, frozen: bool) -> int:
+    return count_parameters(config, frozen=frozen).total
 
 
 def _record_of(checkpoint: Checkpoint) -> RunRecord | None:

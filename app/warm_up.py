@@ -1,0 +1,42 @@
+"""Load and compile in the background, so that the first visitor's first byte comes soon."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import tipshare
+from app.settings import WritingRequest
+from app.shelf import ModelShelf
+from app.writing import write_in_turns
+
+
+def warm_up(shelf: ModelShelf, say: Callable[[str], None]) -> None:
+    """Run every bundled model once on a short and on a long prompt and let it score; then time a first byte."""
+    began = time.perf_counter()
+    names = shelf.names()
+    for name in names:
+        try:
+            model = shelf.get(name).model
+        except ValueError as error:
+            say(f"{name} cannot be loaded: {error}")
+            continue
+        context = model.config.max_position_embeddings
+        for prompt in ("", "a" * context):
+            for _ in tipshare.stream(model, prompt, max_bytes=2):
+                pass
+        model.score("a")
+    if not names:
+        return
+    say(f"warm after {time.perf_counter() - began:.1f} s")
+    began = time.perf_counter()
+    for columns in write_in_turns(shelf, WritingRequest(prompt="The history of", models=tuple(names[:4]), length=16)):
+        if all(column.infos for column in columns):
+            break
+    say(f"first byte of {len(names[:4])} models after {time.perf_counter() - began:.2f} s")
+
+
+def warm_up_in_background(shelf: ModelShelf, say: Callable[[str], None]) -> threading.Thread:
+    """`warm_up` in a thread that ends with the program."""
+    thread = threading.Thread(target=warm_up, args=(shelf, say), name="warm-up", daemon=True)
+    thread.start()
+    return thread
