@@ -1,7 +1,7 @@
 """The results table on the page, and as files."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from app.result_data import Source, rows_of
 from training.groups import RunGroup
@@ -10,7 +10,7 @@ from training.tables import results_latex, to_csv
 
 COLUMNS = ("Model", "Source", "Recipe", "Data", "Seeds", "Loss", "± 95 %", "Bits/byte")
 COLUMNS += ("Parameters (M)", "In one pass (M)", "ms/step", "Memory (MB)")
-TYPES = ("str", "str", "str", "str", *("number",) * 8)
+TYPES: tuple[Literal["str", "number"], ...] = (*(("str",) * 4), *(("number",) * 8))
 
 
 def table_rows(groups: Sequence[RunGroup], source: Source) -> list[list[Any]]:

@@ -35,9 +35,10 @@ def published_html(choice: Choice) -> str:
     pairs = "; ".join(f"{first} against {second} {p:.3g}" for (first, second), p in experiment.p_values.items())
     published = [f"Published p-values, without correction: {pairs}."] if pairs else []
     return (
-        f'<p class="finding"><em>Why the published figures differ.</em> Hollow marks and rows called published are from '
-        f"{html.escape(SOURCE)}, run on one {html.escape(experiment.device)}. Ours are measured here, with causal models "
-        f"on fixed windows. Running the published code showed:</p>{_list([*FAULTS, *experiment.caveats, *published])}"
+        '<p class="finding"><em>Why the published figures differ.</em> Hollow marks and rows called published are '
+        f"from {html.escape(SOURCE)}, run on one {html.escape(experiment.device)}. Ours are measured here, with causal "
+        "models on fixed windows. Running the published code showed:</p>"
+        + _list([*FAULTS, *experiment.caveats, *published])
     )
 
 

@@ -15,6 +15,8 @@ from app.uploads import read_upload
 from training.groups import RunGroup
 from training.records import RunRecord
 
+# The link has its address a moment after the event ends.
+PRESS = "() => setTimeout(() => document.querySelector('#results-file').click(), 80)"
 TITLES = {
     "loss": "Loss by model, with 95 % interval and seeds",
     "loss_against_parameters": "Loss against stored parameters",
@@ -196,4 +198,4 @@ def build_results_tab(tab: gr.Tab) -> None:
 def _download(button: gr.Button, save: Any, inputs: list, file: gr.DownloadButton, api_name: str) -> None:
     """Let a button make a file and hand it to the browser."""
     made = button.click(shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden")
-    made.success(None, None, None, js="() => tipshare.press('#results-file')")
+    made.success(None, None, None, js=PRESS)
