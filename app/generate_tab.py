@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from app.api import build_api
 from app.cards import show_bare_head, show_legend, show_line
 from app.errors import shown_to_user
 from app.generate_actions import GenerateActions
@@ -115,6 +116,7 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
     tinted.change(None, tinted, None, js="(on) => tipshare.tint(on)")
     for chip, text in zip(chips, EXAMPLES, strict=True):
         chip.click(None, None, prompt, js=f"() => {json.dumps(text)}")
+    build_api(actions, TURNS)
     demo.load(actions.open_page, None, [*controls, *shown], api_name="open_page", **QUICK)
     return models
 

@@ -138,21 +138,24 @@ window.tipshare = (() => {
 
   const tint = (on) => document.body.classList.toggle("plain", !on);
 
-  function showTab(id) {
+  // The address follows the tab that a visitor opens, so that it can be kept as a bookmark.
+  function keepTab(tab) {
     const address = new URL(window.location.href);
-    if (address.searchParams.get("tab") === id) return;
-    address.searchParams.set("tab", id);
+    address.searchParams.set("tab", tab.textContent.trim().toLowerCase());
     window.history.replaceState(null, "", address);
   }
 
   document.addEventListener("mouseover", (event) => (byteAt(event) ? show(byteAt(event)) : hide()));
   document.addEventListener("click", (event) => {
-    const button = event.target instanceof Element ? event.target.closest("button[data-copy]") : null;
+    if (!(event.target instanceof Element)) return;
+    const button = event.target.closest("button[data-copy]");
+    const tab = event.target.closest("#tabs > .tab-wrapper [role=tab]");
     if (button) copyText(button);
+    else if (tab) keepTab(tab);
     else if (byteAt(event)) mark(byteAt(event));
   });
   document.addEventListener("keydown", onKey);
   document.addEventListener("focusout", () => mark(null));
   document.addEventListener("scroll", hide, true);
-  return { copyLink, download, tint, showTab };
+  return { copyLink, download, tint };
 })();

@@ -24,16 +24,14 @@ def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.
     with gr.Blocks(title="tipshare: one block, every depth", analytics_enabled=False, fill_width=True) as demo:
         arrival = build_header(shelf)
         with gr.Tabs(selected="generate", elem_id="tabs") as tabs:
-            with gr.Tab(TABS["generate"], id="generate") as generate:
+            with gr.Tab(TABS["generate"], id="generate"):
                 models = build_generate_tab(demo, shelf, runs)
             with gr.Tab(TABS["gates"], id="gates") as gates:
                 build_gates_tab(shelf, gates)
             with gr.Tab(TABS["results"], id="results") as results:
                 build_results_tab(results)
-            with gr.Tab(TABS["about"], id="about") as about:
+            with gr.Tab(TABS["about"], id="about"):
                 build_about_tab()
-        for tab in (generate, gates, results, about):
-            tab.select(None, None, None, js=f"() => tipshare.showTab('{tab.id}')")
         demo.load(open_tab, None, tabs, api_name="open_tab", **QUICK)
 
         def refresh_models(chosen: list[str]) -> gr.CheckboxGroup:

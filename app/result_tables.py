@@ -10,7 +10,9 @@ from training.tables import results_latex, to_csv
 
 COLUMNS = ("Model", "Source", "Recipe", "Data", "Seeds", "Loss", "± 95 %", "Bits/byte")
 COLUMNS += ("Parameters (M)", "In one pass (M)", "ms/step", "Memory (MB)")
-TYPES: tuple[Literal["str", "number"], ...] = (*(("str",) * 4), *(("number",) * 8))
+_TEXT: Literal["str"] = "str"
+_NUMBER: Literal["number"] = "number"
+TYPES = [*[_TEXT] * 4, *[_NUMBER] * 8]
 
 
 def table_rows(groups: Sequence[RunGroup], source: Source) -> list[list[Any]]:

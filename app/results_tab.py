@@ -42,7 +42,7 @@ def build_results_tab(tab: gr.Tab) -> None:
     published = gr.HTML(elem_id="results-published")
     table = gr.Dataframe(
         headers=list(COLUMNS),
-        datatype=list(TYPES),
+        datatype=TYPES,
         label="Results",
         show_label=False,
         interactive=False,

@@ -21,7 +21,7 @@ def build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup, turns: dict
 
     gr.HTML(
         "<h2>Score my text</h2><p>How well does each of the chosen models predict a text of yours, byte by byte?</p>",
-        elem_classes="section-head",
+        elem_id="score-head",
     )
     with gr.Row(equal_height=True):
         text = gr.Textbox(
@@ -29,7 +29,7 @@ def build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup, turns: dict
         )
         with gr.Column(min_width=120, scale=0):
             go = gr.Button("Score", variant="primary", min_width=110, elem_id="score")
-            example = gr.Button("Example", size="sm", min_width=110)
+            example = gr.Button("Example", size="sm", min_width=110, elem_id="score-example")
     shown = gr.HTML("", elem_id="scores")
     result = gr.JSON(visible=False)
     go.click(shown_to_user(score), [text, models], [shown, result], api_name="score", show_progress="minimal", **turns)

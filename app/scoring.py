@@ -88,4 +88,5 @@ def _text(text: str, each: Scored) -> str:
     odds = [ByteInfo(int(byte), float(p), 0, ()) for byte, p in zip(data, np.exp(each.score.log_probs), strict=True)]
     label = f"The text as {escape(each.listing.label)} saw it. Arrow keys move through it."
     tinted = tint_text(text, odds)
-    return f'<div class="card">{head}<div class="written" tabindex="0" role="group" aria-label="{label}">{tinted}</div></div>'
+    region = f'<div class="written" tabindex="0" role="group" aria-label="{label}">{tinted}</div>'
+    return f'<div class="card">{head}{region}</div>'

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from gradio import themes
 
+from training.palette import COLOURS
+
 HERE = Path(__file__).parent
 SANS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
@@ -21,8 +23,12 @@ def theme() -> themes.Base:
 
 
 def css() -> str:
-    """The style sheet of the page."""
-    return "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "figures.css"))
+    """The style sheet of the page, and a dot in its colour before each model in lists."""
+    dots = "".join(
+        f"""#models input[name*="{kind}"] + span::before {{ background: {colour}; }}\n"""
+        for kind, colour in COLOURS.items()
+    )
+    return "\n".join([*((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "figures.css")), dots])
 
 
 def script() -> str:

@@ -1,0 +1,52 @@
+"""The page for other programs: `gradio_client` calls these by name."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+from gradio.events import api
+
+from app.errors import shown_to_user
+from app.generate_actions import GenerateActions
+from app.settings import WritingRequest
+
+DEFAULT = WritingRequest(models=("any",))
+
+
+def build_api(actions: GenerateActions, turns: dict[str, Any]) -> None:
+    """Endpoints without a button: `/write` and `/models`."""
+
+    def write(
+        request: gr.Request,
+        prompt: str,
+        models: list[str],
+        temperature: float = DEFAULT.temperature,
+        top_k: int = DEFAULT.top_k,
+        top_p: float = DEFAULT.top_p,
+        min_p: float = DEFAULT.min_p,
+        penalty: float = DEFAULT.penalty,
+        length: int = DEFAULT.length,
+        seed: int = DEFAULT.seed,
+        steps: int = DEFAULT.steps,
+    ) -> Iterator[dict]:
+        """Write on after a prompt with one to four models; yields the texts as they grow, at last with all odds."""
+        values = (prompt, models, temperature, top_k, top_p, min_p, penalty, length, seed, steps)
+        yield from actions.write_plainly(str(request.session_hash), WritingRequest.of_controls(*values))
+
+    def models() -> list[dict]:
+        """The models on the shelf: name, kind, parameters and loss."""
+        listings = [actions.shelf.describe(name) for name in actions.shelf.names()]
+        return [
+            {
+                "name": each.name,
+                "label": each.label,
+                "kind": each.kind,
+                "parameters": each.stored,
+                "effective_parameters": each.effective,
+                "valid_loss": each.loss,
+            }
+            for each in listings
+        ]
+
+    api(shown_to_user(write), api_name="write", **turns)
+    api(shown_to_user(models), api_name="models")
