@@ -2,7 +2,7 @@
 
 import plotly.graph_objects as go
 
-from app.plot_style import SEQUENTIAL, SYMBOLS, new_figure, plain, wrap_words
+from app.plot_style import DARK_TEXT, SEQUENTIAL, SYMBOLS, new_figure, plain, wrap_words
 from app.result_data import Choice
 from app.result_figures import LOSS_AXIS
 from training.figure_style import MissingDataError
@@ -53,7 +53,7 @@ def draw_significance(choice: Choice) -> go.Figure:
         text=texts,
         customdata=hovers,
         texttemplate="%{text}",
-        textfont={"color": "#1F2937", "size": 11},
+        textfont={"color": DARK_TEXT, "size": 11},
         hovertemplate="%{customdata}<extra></extra>",
         hoverongaps=False,
         colorscale=[[0, LOWER], [0.33, LOWER], [0.33, OPEN], [0.67, OPEN], [0.67, HIGHER], [1, HIGHER]],
@@ -63,7 +63,7 @@ def draw_significance(choice: Choice) -> go.Figure:
         ygap=3,
         showscale=False,
     )
-    figure.update_xaxes(type="category", showgrid=False, side="bottom", tickangle=0)
+    figure.update_xaxes(type="category", showgrid=False, tickangle=0, tickfont={"size": 10})
     figure.update_yaxes(type="category", showgrid=False, autorange="reversed")
     return figure
 
@@ -84,7 +84,7 @@ def draw_ablation_grid(choice: Choice) -> go.Figure:
         y=list(WEIGHTS),
         text=texts,
         texttemplate="%{text}",
-        textfont={"size": 11},
+        textfont={"color": DARK_TEXT, "size": 11},
         hoverinfo="text",
         hoverongaps=False,
         colorscale=SEQUENTIAL,
@@ -92,7 +92,7 @@ def draw_ablation_grid(choice: Choice) -> go.Figure:
         ygap=3,
         showscale=False,
     )
-    figure.update_xaxes(type="category", showgrid=False, title=f"what follows attention ({plain(group.name)})")
+    figure.update_xaxes(type="category", showgrid=False, title=f"what follows attention<br>({plain(group.name)})")
     figure.update_yaxes(type="category", showgrid=False, autorange="reversed", title="weights at depth t")
     return figure
 
@@ -111,7 +111,7 @@ def draw_depth_steps(choice: Choice) -> go.Figure:
             _depth_line(figure, points, group.kind_of(label), title_of(label), "solid", sizes)
     for kind, points in trained_depths(group, "valid_loss").items():
         _depth_line(figure, points, kind, f"{title_of(kind)}, trained at each depth", "dash", [8] * len(points))
-    figure.update_xaxes(title=f"depth steps ({plain(group.name)}; larger mark: as trained)")
+    figure.update_xaxes(title=f"depth steps<br>({plain(group.name)}; larger mark: as trained)")
     figure.update_yaxes(title=LOSS_AXIS)
     return figure
 
@@ -130,8 +130,8 @@ def _cell(pair: Comparison) -> str:
 
 
 def _short(title: str) -> str:
-    """A model's title in two or three lines, for narrow cells."""
-    return wrap_words(title, 13)
+    """A model's title with a line for every word or two, for narrow cells."""
+    return wrap_words(title, 8)
 
 
 def _first_grid(choice: Choice):

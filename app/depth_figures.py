@@ -10,6 +10,7 @@ from app.depth_views import NAMES
 from app.gate_figures import Looked
 from app.gate_words import byte_label
 from app.plot_style import (
+    DARK_TEXT,
     DIVERGING,
     MONO_FAMILY,
     SEQUENTIAL,
@@ -156,7 +157,7 @@ def draw_predictions(paths: list[tuple[Entry, HiddenPath]]) -> go.Figure:
             y=[f"{t:.2f}" for t in path.t],
             coloraxis="coloraxis",
             texttemplate="%{text}<br>%{z:.0%}",
-            textfont={"family": MONO_FAMILY, "size": 11},
+            textfont={"family": MONO_FAMILY, "size": 11, "color": DARK_TEXT},
             hovertemplate="stopped at t = %{y}: %{text} with %{z:.1%}<extra></extra>",
             xgap=2,
             ygap=2,

@@ -1,5 +1,7 @@
 """The Gates tab: controls on the left, what they show on the right; weights and hidden states below."""
 
+from typing import Any
+
 import gradio as gr
 import plotly.graph_objects as go
 
@@ -13,8 +15,12 @@ NOBODY = ""
 ALL_WEIGHTS = ""
 
 
-def build_gates_tab(shelf: ModelShelf, tab: gr.Tab) -> None:
-    """Lay out the tab inside its open `gr.Tab`; the first figures are drawn when it is opened."""
+def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
+    """Lay out the tab inside its open `gr.Tab`; the first figures are drawn when it is opened.
+
+    Args:
+        arrival: The event of a model that was put on the shelf, whose success brings it into the lists.
+    """
     actions = GateActions(shelf)
 
     with gr.Row():
@@ -81,7 +87,9 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab) -> None:
     def draw_weights(name: str) -> tuple[str, go.Figure, go.Figure]:
         return actions.weights(name or None)
 
-    tab.select(shown_to_user(list_models), [model, other], [model, other], api_name="list_gate_models")
+    lists: dict[str, Any] = {"inputs": [model, other], "outputs": [model, other], "show_progress": "hidden"}
+    tab.select(shown_to_user(list_models), **lists, api_name="list_gate_models")
+    arrival.success(shown_to_user(list_models), **lists, api_name="list_gate_models_again", api_visibility="private")
     gr.on(
         [model.change, other.change, place.input, order.input, colour.input],
         shown_to_user(draw),

@@ -27,7 +27,7 @@ def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.
             with gr.Tab(TABS["generate"], id="generate"):
                 models = build_generate_tab(demo, shelf, runs)
             with gr.Tab(TABS["gates"], id="gates") as gates:
-                build_gates_tab(shelf, gates)
+                build_gates_tab(shelf, gates, arrival)
             with gr.Tab(TABS["results"], id="results") as results:
                 build_results_tab(results)
             with gr.Tab(TABS["about"], id="about"):

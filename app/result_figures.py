@@ -15,6 +15,8 @@ from training.published import published_for
 from training.result_rows import ResultRow
 from training.tables import count_in_words, show_loss
 
+# Figures side by side are equally high.
+LEAST_HEIGHT = 380
 DASHES = ("solid", "dash", "dashdot", "dot", "longdash")
 LOSS_AXIS = "validation loss (nats per byte)"
 
@@ -24,7 +26,7 @@ def draw_loss(choice: Choice) -> go.Figure:
     rows = choice.rows()
     if not rows:
         raise MissingDataError(_nothing_published(choice))
-    figure = new_figure(96 + 56 * len(rows), legend=False)
+    figure = new_figure(max(LEAST_HEIGHT, 96 + 52 * len(rows)), legend=False)
     for place, row in enumerate(rows):
         figure.add_scatter(
             x=row.loss.values,
@@ -45,13 +47,24 @@ def draw_loss(choice: Choice) -> go.Figure:
             error_x=_reach(row),
             hovertemplate=f"{plain(row.title)}, {row.source}: {show_loss(row)}<extra></extra>",
         )
-        figure.add_annotation(
-            x=row.loss.mean, y=place, text=show_loss(row), showarrow=False, yshift=17, font={"size": 11}
-        )
     _list_models(figure, rows)
     values = [value for row in rows for value in (*row.loss.values, row.loss.low, row.loss.high) if value is not None]
-    room = (max(values) - min(values)) * 0.16 + 0.01
-    figure.update_xaxes(title=LOSS_AXIS, range=[min(values) - room, max(values) + room])
+    room = (max(values) - min(values)) * 0.08 + 0.01
+    low, high = min(values) - room, max(values) + room
+    figure.update_xaxes(title=LOSS_AXIS, range=[low, high])
+    for place, row in enumerate(rows):
+        # Towards the middle near either end, so that narrow screens cut nothing off.
+        share = (row.loss.mean - low) / (high - low)
+        anchor = "left" if share < 0.3 else "right" if share > 0.7 else "center"
+        figure.add_annotation(
+            x=row.loss.mean,
+            y=place,
+            text=show_loss(row),
+            showarrow=False,
+            xanchor=anchor,
+            yshift=17,
+            font={"size": 11},
+        )
     return figure
 
 
@@ -60,7 +73,7 @@ def draw_parameters(choice: Choice) -> go.Figure:
     rows = [row for row in choice.rows() if row.parameters]
     if not rows:
         raise MissingDataError("no run here has both a loss and a parameter count")
-    figure = new_figure(380)
+    figure = new_figure(max(LEAST_HEIGHT, 96 + 52 * len(choice.rows())))
     for row in rows:
         figure.add_scatter(
             x=[row.parameters],
@@ -75,7 +88,7 @@ def draw_parameters(choice: Choice) -> go.Figure:
     low, high = np.log10(min(counts)) - 0.2, np.log10(max(counts)) + 0.2
     ticks = [size * 10**power for power in range(3, 10) for size in (1, 2, 5)]
     # Few marks on a wide range, more on a narrow one.
-    ticks = [each for each in ticks if low <= np.log10(each) <= high and (high - low < 1.6 or str(each)[0] == "1")]
+    ticks = [each for each in ticks if low <= np.log10(each) <= high and (high - low < 2.4 or str(each)[0] == "1")]
     figure.update_xaxes(
         title="stored parameters",
         type="log",
@@ -92,7 +105,7 @@ def draw_step_time(choice: Choice) -> go.Figure:
     rows = [row for row in choice.rows() if row.step_ms]
     if not rows:
         raise MissingDataError("no run here has a step time")
-    figure = new_figure(96 + 44 * len(rows), legend=False)
+    figure = new_figure(max(LEAST_HEIGHT, 96 + 44 * len(rows)), legend=False)
     for place, row in enumerate(rows):
         hollow = row.source == "published"
         figure.add_bar(
@@ -110,13 +123,13 @@ def draw_step_time(choice: Choice) -> go.Figure:
             hovertemplate=f"{plain(row.title)}, {row.source}: %{{x:.1f}} ms<extra></extra>",
         )
     _list_models(figure, rows)
-    figure.update_xaxes(title="ms per training step", range=[0, max(row.step_ms or 0 for row in rows) * 1.22])
+    figure.update_xaxes(title="ms per training step", range=[0, max(row.step_ms or 0 for row in rows) * 1.35])
     return figure
 
 
 def draw_learning_curves(choice: Choice, which: str = "validation", window: int = 1) -> go.Figure:
     """Loss along training: the mean over seeds, the range of the seeds, each a mean of `window` neighbouring points."""
-    figure = new_figure(380)
+    figure = new_figure(LEAST_HEIGHT)
     group = choice.group
     drawn: Counter[str] = Counter()
     for label in group.labels if choice.source != "published" else ():

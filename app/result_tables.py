@@ -1,7 +1,7 @@
 """The results table on the page, and as files."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from app.result_data import Source, rows_of
 from training.groups import RunGroup
@@ -10,9 +10,8 @@ from training.tables import results_latex, to_csv
 
 COLUMNS = ("Model", "Source", "Recipe", "Data", "Seeds", "Loss", "± 95 %", "Bits/byte")
 COLUMNS += ("Parameters (M)", "In one pass (M)", "ms/step", "Memory (MB)")
-_TEXT: Literal["str"] = "str"
-_NUMBER: Literal["number"] = "number"
-TYPES = [*[_TEXT] * 4, *[_NUMBER] * 8]
+# What Gradio sorts each column by.
+TYPES: list[Any] = ["str"] * 4 + ["number"] * 8
 
 
 def table_rows(groups: Sequence[RunGroup], source: Source) -> list[list[Any]]:

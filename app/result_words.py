@@ -34,11 +34,12 @@ def published_html(choice: Choice) -> str:
         return f'<p class="finding">Nothing was published for {name}, so there is nothing to put beside it.</p>'
     pairs = "; ".join(f"{first} against {second} {p:.3g}" for (first, second), p in experiment.p_values.items())
     published = [f"Published p-values, without correction: {pairs}."] if pairs else []
+    first, *others = FAULTS
     return (
         '<p class="finding"><em>Why the published figures differ.</em> Hollow marks and rows called published are '
-        f"from {html.escape(SOURCE)}, run on one {html.escape(experiment.device)}. Ours are measured here, with causal "
-        "models on fixed windows. Running the published code showed:</p>"
-        + _list([*FAULTS, *experiment.caveats, *published])
+        f"from {html.escape(SOURCE)}, run on one {html.escape(experiment.device)}; ours are measured here, with causal "
+        f"models on fixed windows. {html.escape(first)}</p><details><summary>What else running the published code "
+        f"showed</summary>{_list([*others, *experiment.caveats, *published])}</details>"
     )
 
 
@@ -51,7 +52,7 @@ def significance_html(choice: Choice) -> str:
         '<p class="finding">How to read the matrix: each cell is the loss of its row minus that of its column. '
         "<em>p</em> is corrected with Holm's method for all pairs shown; below 0.05 a cell is blue if the row is lower "
         "and orange if it is higher. <em>g</em> is Hedges' g, the difference in standard deviations between seeds.</p>"
-        + _list(significance_in_words(pair) for pair in pairs)
+        f'<div class="long-list">{_list(significance_in_words(pair) for pair in pairs)}</div>'
     )
 
 

@@ -34,12 +34,12 @@ def build_results_tab(tab: gr.Tab) -> None:
     headline = gr.HTML(elem_id="results-headline")
     with gr.Row():
         corpus = gr.Dropdown([("all", EVERY_CORPUS)], value=EVERY_CORPUS, label="Corpus", elem_id="results-corpus")
-        recipe = gr.Dropdown([], label="Recipe", elem_id="results-recipe", scale=2)
+        recipe = gr.Dropdown([], label="Recipe", elem_id="results-recipe", scale=2, min_width=240)
         source = gr.Radio(
             ["measured", "published", "both"], value="measured", label="Show", scale=2, elem_id="results-source"
         )
     models = gr.CheckboxGroup([], label="Models", elem_id="results-models")
-    published = gr.HTML(elem_id="results-published")
+    published = gr.HTML(elem_id="results-published", visible=False)
     table = gr.Dataframe(
         headers=list(COLUMNS),
         datatype=TYPES,
@@ -126,7 +126,8 @@ def build_results_tab(tab: gr.Tab) -> None:
             which=loss_of,
             window=int(points),
         )
-        texts = (results.headline, results.table, results.notes, results.published, results.significance)
+        why = gr.update(value=results.published, visible=bool(results.published))
+        texts = (results.headline, results.table, results.notes, why, results.significance)
         return (*texts, *(results.figures[each] for each in plots))
 
     def draw_curves(records, name, labels, shown: Source, loss_of: str, points: int):
