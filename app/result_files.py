@@ -33,15 +33,23 @@ def write_figure_data(choice: Choice, figure: str, folder: Path) -> Path:
 
 
 def write_figure_pdf(choice: Choice, figure: str, folder: Path) -> Path:
-    """A figure as PDF, as in the report; ValueError if the chosen runs have no data for it."""
+    """A figure as PDF, as in the report; ValueError if there is no data for it."""
     _data_of(figure)
-    with tempfile.TemporaryDirectory() as place, _drawing, matplotlib.rc_context(STYLE):
+    # As on the page, these two show the first runs that have the data.
+    groups = (choice.group, *choice.everything) if figure in ("ablation_grid", "depth_steps") else (choice.group,)
+    reason = ""
+    for group in groups:
         try:
-            files = save_figure(FIGURES[figure](choice.group, LOSS), Path(place) / figure)
+            return _keep(_draw_pdf(figure, group), f"{figure}-{group.name}.pdf", folder)
         except MissingDataError as error:
-            raise ValueError(f"no PDF of this figure for {choice.group.name}: {error}") from error
-        content = next(each for each in files if each.suffix == ".pdf").read_bytes()
-    return _keep(content, f"{figure}-{choice.group.name}.pdf", folder)
+            reason = reason or str(error)
+    raise ValueError(f"there is no PDF of this figure for {choice.group.name}: {reason}")
+
+
+def _draw_pdf(figure: str, group: RunGroup) -> bytes:
+    with tempfile.TemporaryDirectory() as place, _drawing, matplotlib.rc_context(STYLE):
+        files = save_figure(FIGURES[figure](group, LOSS), Path(place) / figure)
+        return next(each for each in files if each.suffix == ".pdf").read_bytes()
 
 
 def _keep(content: bytes, name: str, folder: Path) -> Path:
