@@ -16,16 +16,15 @@ from app.sampling_controls import build_sampling_controls, draw_seed
 from app.score_section import build_score_section
 from app.settings import MOST_MODELS, WritingRequest
 from app.shelf import ModelShelf
+from app.written import build_written
 
 EXAMPLES = (" = History of ", "In 1912 , ", "The species is ", "She was born in ", "The battle of ")
 # Writing and scoring share the cores: two visitors at a time, the others wait in line.
 TURNS: dict[str, Any] = {"concurrency_id": "models", "concurrency_limit": 2}
+# What takes no time and cannot fail does not wait in line.
 QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden"}
-# The label is for screen readers; the page's script moves a mark through the text with the arrow keys.
-WRITTEN = (
-    '<div class="written" tabindex="0" role="group" '
-    'aria-label="Text of this model. Arrow keys move through it and tell the odds of each byte.">${value}</div>'
-)
+# What may fail goes through the queue, whose errors the page shows in words, but waits for nobody.
+CHECKED: dict[str, Any] = {"concurrency_limit": None, "show_progress": "hidden"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
         link = gr.Button("Copy link", size="sm", min_width=80, scale=0)
         download = gr.Button("Download JSON", size="sm", min_width=110, scale=0)
         tinted = gr.Checkbox(True, label="Tint by surprise", container=False, min_width=150, scale=0, elem_id="tinted")
-        gr.HTML(show_legend())
+        gr.HTML(show_legend(), elem_id="legend")
     line = gr.HTML(show_line(""), elem_id="line")
     cards = _build_cards(shelf)
     build_score_section(shelf, models, TURNS)
@@ -86,7 +85,7 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
     def wire(start: Any, *, api: bool) -> Any:
         """Prepare the cards, then write in them; the first chain is the one other programs call."""
         prepared = start(
-            shown_to_user(actions.prepare), controls, shown, api_name="prepare", api_visibility=_api(api), **QUICK
+            shown_to_user(actions.prepare), controls, shown, api_name="prepare", api_visibility=_api(api), **CHECKED
         )
         return prepared.success(
             shown_to_user(on_write),
@@ -109,7 +108,7 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
         actions.choose, models, shown, api_visibility="private", **QUICK
     )
     models.input(actions.choose, models, shown, api_name="choose_models", **QUICK)
-    link.click(shown_to_user(make_link), controls, query, api_name="link", **QUICK).success(
+    link.click(shown_to_user(make_link), controls, query, api_name="link", **CHECKED).success(
         None, query, None, js="(query) => tipshare.copyLink(query)"
     )
     download.click(None, result, None, js="(result) => tipshare.download(result)")
@@ -128,12 +127,12 @@ def _api(shown: bool) -> Any:
 def _build_cards(shelf: ModelShelf) -> list[Card]:
     names = shelf.names()[:MOST_MODELS]
     cards = []
-    with gr.Row(elem_classes="cards"):
+    with gr.Row(elem_classes="cards", elem_id="cards"):
         for number in range(MOST_MODELS):
             is_used = number < len(names)
             with gr.Column(visible=is_used, min_width=240, elem_classes="card") as column:
                 head = gr.HTML(show_bare_head(shelf, names[number]) if is_used else "")
-                text = gr.HTML("", html_template=WRITTEN, max_height=420, autoscroll=True, elem_classes="page-text")
+                text = build_written()
                 foot = gr.HTML("")
             cards.append(Card(column, head, text, foot))
     return cards

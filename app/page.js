@@ -115,7 +115,9 @@ window.tipshare = (() => {
 
   function copyText(button) {
     const written = button.closest(".card").querySelector(".written");
-    copy([...written.querySelectorAll("b")].map((each) => each.textContent).join(""), "Text");
+    // From the bytes: control characters are shown as pictures of themselves.
+    const bytes = [...written.querySelectorAll("b")].flatMap((each) => parse(each.dataset.o).map((info) => info.byte));
+    copy(new TextDecoder().decode(new Uint8Array(bytes)), "Text");
   }
 
   function copyLink(query) {

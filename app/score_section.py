@@ -23,7 +23,7 @@ def build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup, turns: dict
         "<h2>Score my text</h2><p>How well does each of the chosen models predict a text of yours, byte by byte?</p>",
         elem_id="score-head",
     )
-    with gr.Row(equal_height=True):
+    with gr.Row(equal_height=True, elem_id="score-row"):
         text = gr.Textbox(
             label=f"Text, up to {MOST_BYTES:,} bytes", lines=3, max_lines=8, scale=6, elem_id="score-text"
         )

@@ -1,0 +1,125 @@
+"""The shelf: what is on it, what may be added, and what is refused in words."""
+
+import dataclasses
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import tipshare
+from app.shelf import ModelShelf
+from tests.app.models import save_tiny_model
+from tests.hub.conftest import hub  # noqa: F401
+from training.palette import COLOURS, colour_of
+
+# The Hub client's own way of sending large files.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+
+
+@pytest.fixture
+def own_folder(checkpoints, tmp_path, monkeypatch):
+    """A copy of the checkpoints that a test may change."""
+    folder = tmp_path / "checkpoints"
+    shutil.copytree(checkpoints, folder)
+    monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(folder))
+    return folder
+
+
+def test_bundled_models_come_in_the_order_of_the_palette(shelf):
+    assert shelf.names() == list(COLOURS)
+    assert [label for label, _ in shelf.choices()] == [
+        "Standard",
+        "Neural ODE",
+        "Time-Indexed MLP",
+        "Time-Indexed SSM",
+    ]
+
+
+def test_an_entry_knows_its_model(shelf):
+    for name in shelf.names():
+        entry = shelf.get(name)
+        assert (entry.kind, entry.colour) == (name, colour_of(name))
+        assert entry.stored == tipshare.count_parameters(entry.model).total
+        assert entry.effective == tipshare.count_parameters(entry.model, frozen=True).total
+        assert entry.loss == 2.0
+        assert entry.record.kind == name
+    neural_ode = shelf.describe("neural-ode")
+    assert neural_ode.stored > neural_ode.effective
+
+
+def test_visitors_who_come_at_once_share_one_model(shelf):
+    with ThreadPoolExecutor(8) as pool:
+        models = [entry.model for entry in pool.map(lambda _: shelf.get("standard"), range(8))]
+    assert all(model is models[0] for model in models)
+
+
+def test_an_empty_shelf_is_no_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(tmp_path / "nothing"))
+    assert ModelShelf().names() == []
+    with pytest.raises(ValueError, match="there are none"):
+        ModelShelf().get("standard")
+
+
+@pytest.mark.parametrize(
+    "source", ["", "/etc", "../checkpoints", "a/b/c", "a b/c", "org/<script>", "org/", "./standard"]
+)
+def test_what_is_no_name_is_refused_in_words(shelf, source):
+    with pytest.raises(ValueError, match="neither a Hub id of the form organisation/name nor a bundled model"):
+        shelf.add(source)
+    assert len(shelf.names()) == 4
+
+
+def test_a_hub_id_is_never_a_folder_of_the_server(shelf, tmp_path, monkeypatch, hub):  # noqa: F811
+    save_tiny_model("standard", tmp_path / "private" / "model")
+    monkeypatch.chdir(tmp_path)
+    assert tipshare.load("private/model").config.kind == "standard"  # the library itself would take it
+    with pytest.raises(ValueError, match="cannot fetch private/model"):
+        shelf.add("private/model")
+
+
+def test_a_model_from_the_hub_joins_the_bundled_ones(shelf, checkpoints, hub):  # noqa: F811
+    tipshare.push(checkpoints / "standard", "org/another", private=False)
+    assert shelf.add(" org/another ") == "org/another"
+    assert shelf.names()[-1] == "org/another"
+    # Two models of one kind are told apart by their names.
+    assert shelf.get("org/another").label == "Standard (org/another)"
+    assert shelf.get("standard").label == "Standard (standard)"
+    assert shelf.get("org/another").model.score("abc").loss == shelf.get("standard").model.score("abc").loss
+
+
+def test_the_login_of_the_machine_is_not_lent_to_visitors(shelf, checkpoints, hub):  # noqa: F811
+    tipshare.push(checkpoints / "standard", "org/secret", private=True)
+    with pytest.raises(ValueError, match="cannot fetch org/secret"):
+        shelf.add("org/secret")
+    assert ModelShelf(use_login=True).add("org/secret") == "org/secret"
+
+
+def test_fetched_models_do_not_pile_up(shelf, checkpoints, hub, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("app.shelf.MOST_ADDED", 1)
+    for name in ("org/first", "org/second"):
+        tipshare.push(checkpoints / "time-indexed-mlp", name)
+        shelf.add(name)
+    assert shelf.names()[4:] == ["org/second"]
+
+
+def test_a_damaged_checkpoint_is_named_and_the_others_work(own_folder):
+    weights = own_folder / "standard" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-8])
+    shelf = ModelShelf()
+    assert "standard" in shelf.names()
+    with pytest.raises(tipshare.CheckpointError):
+        shelf.get("standard")
+    assert shelf.get("neural-ode").kind == "neural-ode"
+
+
+def test_a_record_of_another_kind_is_no_record(own_folder):
+    tipshare.save(tipshare.load(own_folder / "standard"), own_folder / "other", record={"note": "by hand"})
+    entry = ModelShelf().get("other")
+    assert entry.record is None
+    assert entry.loss is None
+
+
+def test_records_survive_the_way_through_the_checkpoint(own_folder):
+    fields = json.loads((own_folder / "standard" / "record.json").read_text())
+    assert dataclasses.asdict(ModelShelf().get("standard").record) == fields

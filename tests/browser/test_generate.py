@@ -1,0 +1,160 @@
+"""The Generate tab in a real browser."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import take_screenshot
+
+LONGEST = 45_000
+
+
+def texts(page: Page) -> list[str]:
+    """What the model of each visible card wrote, from the bytes that the page keeps."""
+    odds = page.locator("#cards .written:visible").evaluate_all(
+        "all => all.map(each => [...each.querySelectorAll('b')].map(b => b.dataset.o))"
+    )
+    return [bytes(int(info.split()[0]) for each in card for info in each.split(";")).decode() for card in odds]
+
+
+def set_length(page: Page, length: int) -> None:
+    page.get_by_role("button", name="Settings", exact=False).first.click()
+    field = page.get_by_label("number input for Length")
+    field.fill(str(length))
+    field.press("Tab")
+
+
+def generate(page: Page, prompt: str) -> list[str]:
+    """Write on after a prompt and wait until all models have finished."""
+    page.locator("#prompt textarea").fill(prompt)
+    page.locator("#go").click()
+    expect(page.locator("#line")).to_contain_text("Finished", timeout=LONGEST)
+    return texts(page)
+
+
+def test_text_grows_in_four_cards_and_stops_in_mid_stream(open_page):
+    page = open_page()
+    set_length(page, 2000)
+    page.locator("#prompt textarea").fill("The history of")
+    page.locator("#go").click()
+    for number in range(4):
+        expect(page.locator("#cards .written").nth(number).locator("b").nth(20)).to_be_attached(timeout=LONGEST)
+    before = texts(page)
+    expect(page.locator(".state.writing")).to_have_count(4)
+    expect(page.locator(".card-foot").first).to_contain_text("B/s")
+    page.wait_for_function(
+        "([n]) => document.querySelectorAll('.written b').length > n + 100", arg=[sum(map(len, before))]
+    )
+    page.locator("#stop").click()
+    expect(page.locator("#line")).to_contain_text("Stopped after")
+    expect(page.locator(".state.stopped").first).to_be_visible()
+    stopped = texts(page)
+    assert all(len(b) < len(a) and a.startswith(b) for a, b in zip(stopped, before, strict=True))
+    assert min(map(len, stopped)) < 1900
+    page.wait_for_timeout(500)
+    assert texts(page) == stopped
+    take_screenshot(page, "stopped")
+
+
+def test_same_seed_same_text_and_regenerate_another(open_page):
+    page = open_page("?length=60&seed=11")
+    first = generate(page, "In 1912 , ")
+    assert [len(each.encode()) for each in first] == [60] * 4
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(page.locator(".written b")).to_have_count(0)
+    assert generate(page, "In 1912 , ") == first
+    page.get_by_role("button", name="Regenerate").click()
+    page.wait_for_function(
+        "old => document.querySelectorAll('.written')[0].textContent !== old", arg="In 1912 , " + first[0]
+    )
+    expect(page.locator("#line")).to_contain_text("Finished", timeout=LONGEST)
+    assert texts(page) != first
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["", "emoji 😀 é", "<script>window.hit = 1</script><b>{{value}}</b> ${1+1}"],
+    ids=["empty", "emoji", "script"],
+)
+def test_any_prompt_shows_as_text(open_page, prompt):
+    page = open_page("?length=24")
+    written = generate(page, prompt)
+    assert all(len(each.encode()) == 24 for each in written)
+    for card in page.locator("#cards .written:visible").all_text_contents():
+        assert card.startswith(prompt)
+    assert page.evaluate("window.hit") is None
+
+
+def test_a_prompt_of_100_000_characters_is_cut_with_a_word(open_page):
+    page = open_page("?length=24&models=standard")
+    generate(page, "long " * 20_000)
+    expect(page.locator(".note").first).to_contain_text("only its last 64 bytes are read")
+
+
+def test_odds_on_hover_and_with_the_arrow_keys(open_page):
+    page = open_page("?length=40&models=standard,neural-ode")
+    generate(page, "The ")
+    expect(page.locator("#cards .written:visible")).to_have_count(2)
+    page.locator(".written b:not([data-o*=';'])").nth(2).hover()
+    expect(page.locator(".tip li")).to_have_count(5)
+    expect(page.locator(".tip")).to_contain_text(re.compile(r"p = .* %, .* bits, rank \d+"))
+    take_screenshot(page, "odds")
+    page.mouse.move(0, 0)
+    expect(page.locator(".tip")).to_have_count(0)
+    page.locator(".written").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".written b.marked")).to_have_count(1)
+    assert page.locator(".written b").nth(1).evaluate("b => b.classList.contains('marked')")
+    expect(page.locator(".tip")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".tip")).to_have_count(0)
+
+
+def test_plain_text_copy_link_and_download(open_page):
+    page = open_page("?length=40&models=standard&temperature=0.5")
+    (written,) = generate(page, "She was ")
+    page.locator("#tinted").get_by_role("checkbox").uncheck()
+    expect(page.locator("body")).to_have_class(re.compile("plain"))
+    assert page.locator(".written b.t5, .written b.t7").first.evaluate("b => getComputedStyle(b).backgroundColor") in (
+        "rgba(0, 0, 0, 0)",
+        "transparent",
+    )
+    page.get_by_role("button", name="Copy the text").click()
+    expect(page.locator(".said")).to_have_text("Text copied")
+    assert page.evaluate("navigator.clipboard.readText()") == written
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator(".said")).to_have_text("Link copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    with page.expect_download() as downloaded:
+        page.get_by_role("button", name="Download JSON").click()
+    result = json.loads(downloaded.value.path().read_text(encoding="utf-8"))
+    assert result["texts"][0]["text"] == written
+    assert result["request"]["temperature"] == 0.5
+    page.goto(link)
+    expect(page.locator("#prompt textarea")).to_have_value("She was ")
+    expect(page.locator("#cards .written:visible")).to_have_count(1)
+    page.locator("#go").click()
+    expect(page.locator("#line")).to_contain_text("Finished", timeout=LONGEST)
+    assert texts(page) == [written]
+
+
+def test_a_text_is_scored_under_each_model(open_page):
+    page = open_page()
+    page.locator("#score-text textarea").fill("<i>The tower</i> é")
+    page.locator("#score").click()
+    expect(page.locator("#scores .score-bar")).to_have_count(4, timeout=LONGEST)
+    expect(page.locator("#scores strong")).to_have_text("best")
+    assert page.locator("#scores .written").all_text_contents() == ["<i>The tower</i> é"] * 4
+    take_screenshot(page, "score")
+
+
+def test_choosing_no_model_is_told_in_words(open_page):
+    page = open_page("?models=standard")
+    expect(page.locator("#cards .written:visible")).to_have_count(1)
+    page.locator("#models").get_by_label("Standard").uncheck()
+    expect(page.locator("#line")).to_contain_text("Choose at least one model")
+    page.locator("#go").click()
+    expect(page.get_by_test_id("toast-body")).to_contain_text("0 models are chosen: choose one to 4")
