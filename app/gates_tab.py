@@ -3,12 +3,13 @@
 from typing import Any
 
 import gradio as gr
-import plotly.graph_objects as go
+from gradio.components.plot import PlotData
 
 from app.depth_views import NAMES
 from app.errors import shown_to_user
 from app.gate_actions import GateActions
 from app.gate_figures import COLOURS, ORDERS
+from app.plot_style import for_page
 from app.shelf import ModelShelf
 
 NOBODY = ""
@@ -82,10 +83,19 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
     def draw(chosen: str | None, compared: str | None, name: str | None, units: str, shown: str) -> tuple:
         views = actions.views(chosen, compared, name, units, shown)
         choice = gr.update(choices=_places(views.names), value=views.name)
-        return choice, views.words, views.heat_map, views.curves, views.distributions
+        figures = {"gates": views.heat_map, "gate_curves": views.curves, "gate_distributions": views.distributions}
+        return choice, views.words, *(for_page(figure, file) for file, figure in figures.items())
 
-    def draw_weights(name: str) -> tuple[str, go.Figure, go.Figure]:
-        return actions.weights(name or None)
+    def draw_at_depth(chosen: str | None, compared: str | None, t: float) -> PlotData:
+        return for_page(actions.at_depth(chosen, compared, t), "gates_at_depth")
+
+    def draw_weights(name: str) -> tuple[str, PlotData, PlotData]:
+        told, alike, sizes = actions.weights(name or None)
+        return told, for_page(alike, "weight_similarity"), for_page(sizes, "weight_norms")
+
+    def follow(chosen: str | None, compared: str | None, text: str) -> tuple[str, PlotData, PlotData]:
+        told, said, moved = actions.follow(chosen, compared, text)
+        return told, for_page(said, "predictions_along_depth"), for_page(moved, "hidden_path")
 
     lists: dict[str, Any] = {"inputs": [model, other], "outputs": [model, other], "show_progress": "hidden"}
     tab.select(shown_to_user(list_models), **lists, api_name="list_gate_models")
@@ -100,7 +110,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
     )
     gr.on(
         [model.change, other.change, depth.change],
-        shown_to_user(actions.at_depth),
+        shown_to_user(draw_at_depth),
         [model, other, depth],
         at_depth,
         api_name="gates_at_depth",
@@ -117,7 +127,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
     )
     gr.on(
         [model.change, other.change, prompt.submit, go_on.click],
-        shown_to_user(actions.follow),
+        shown_to_user(follow),
         [model, other, prompt],
         [path_words, predictions, path],
         api_name="hidden_path",

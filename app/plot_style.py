@@ -1,9 +1,11 @@
 """How plotly figures look on the page, in light and dark and on narrow screens."""
 
 import html
+import json
 from typing import Any
 
 import plotly.graph_objects as go
+from gradio.components.plot import PlotData
 
 from app.style import MONO, SANS
 
@@ -42,7 +44,7 @@ def dress(figure: go.Figure, height: int, *, legend: bool = True) -> None:
         showlegend=legend,
         legend={"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom", "bgcolor": CLEAR},
         hoverlabel={"font": {"family": ", ".join(SANS)}, "namelength": -1},
-        modebar={"bgcolor": CLEAR, "color": TEXT, "activecolor": "#4F46E5", "remove": ["lasso2d", "select2d"]},
+        modebar={"bgcolor": CLEAR, "color": TEXT, "activecolor": "#4F46E5"},
         dragmode=False,
     )
     axis: dict[str, Any] = {
@@ -71,6 +73,16 @@ def words_figure(words: str, *, height: int = 200) -> go.Figure:
     figure.update_yaxes(visible=False)
     figure.add_annotation(text=wrap_words(words), x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False)
     return figure
+
+
+def for_page(figure: go.Figure, name: str) -> PlotData:
+    """A figure as the page takes it, with the name its picture is downloaded under."""
+    config = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["lasso2d", "select2d"],
+        "toImageButtonOptions": {"filename": name, "scale": 2},
+    }
+    return PlotData(type="plotly", plot=f'{(figure.to_json() or "")[:-1]}, "config": {json.dumps(config)}}}')
 
 
 def plain(text: str) -> str:

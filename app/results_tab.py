@@ -7,6 +7,7 @@ from typing import Any
 import gradio as gr
 
 from app.errors import shown_to_user
+from app.plot_style import for_page
 from app.result_actions import FIGURES, control, curves, show, table_groups
 from app.result_data import EVERY_CORPUS, Source, bundled_records, choose, corpora, groups_of, mark_as_yours
 from app.result_files import write_figure_data, write_figure_pdf, write_table
@@ -128,10 +129,11 @@ def build_results_tab(tab: gr.Tab) -> None:
         )
         why = gr.update(value=results.published, visible=bool(results.published))
         texts = (results.headline, results.table, results.notes, why, results.significance)
-        return (*texts, *(results.figures[each] for each in plots))
+        return (*texts, *(for_page(results.figures[each], each) for each in plots))
 
     def draw_curves(records, name, labels, shown: Source, loss_of: str, points: int):
-        return curves(choose(groups(records), name, labels, shown), loss_of, int(points))
+        figure = curves(choose(groups(records), name, labels, shown), loss_of, int(points))
+        return for_page(figure, "learning_curves")
 
     def take(path: str | None) -> tuple[list[RunRecord], str]:
         if path is None:
