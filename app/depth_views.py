@@ -4,6 +4,8 @@ import threading
 from collections import OrderedDict
 from functools import cached_property
 
+import numpy as np
+
 from app.shelf import Entry
 from tipshare import analysis
 from tipshare.model import LanguageModel
@@ -39,12 +41,21 @@ class DepthViews:
     @cached_property
     def curve(self) -> analysis.UnitValues:
         """The same over continuous t, where the model has weights there."""
-        return analysis.continuous_gates(self.model)
+        return analysis.continuous_units(self.model)
 
     @cached_property
     def products(self) -> analysis.WeightProducts:
         """Similarities and norms of the effective weights."""
         return analysis.weight_products(self.model)
+
+    def at(self, t: float) -> analysis.UnitValues:
+        """The units at one depth; a point of the curve is taken from there."""
+        known = self.curve if self.is_curve else self.units
+        near = int(np.argmin(np.abs(known.t - t)))
+        if self.is_curve and abs(known.t[near] - t) > 1e-6:
+            return analysis.units_at(self.model, t)
+        values = {name: known.of(name)[near : near + 1] for name in known.names}
+        return analysis.UnitValues(known.t[near : near + 1], values, known.are_gates, known.unchanged)
 
     @property
     def is_curve(self) -> bool:

@@ -11,7 +11,7 @@ from app.gate_figures import Looked, draw_at_depth, draw_curves, draw_distributi
 from app.gate_words import finding, gates_in_words, path_in_words, scale_in_words, similarity_in_words, what_is_shown
 from app.plot_style import words_figure
 from app.shelf import ModelShelf
-from tipshare.analysis import gates_at, hidden_path
+from tipshare.analysis import hidden_path
 
 NO_MODEL = "No model is here yet. Load one at the top of the page, by its name on the Hub."
 # Models in the small multiples, at most; those that were added last give way.
@@ -72,7 +72,7 @@ class GateActions:
     def at_depth(self, model: str | None, other: str | None, t: float) -> go.Figure:
         """All places at one depth."""
         looked = self._look(model, other)
-        return draw_at_depth([(entry, gates_at(entry.model, t)) for entry, _ in looked]) if looked else _nothing()
+        return draw_at_depth([(entry, self._cache.of(entry).at(t)) for entry, _ in looked]) if looked else _nothing()
 
     def weights(self, name: str | None) -> tuple[str, go.Figure, go.Figure]:
         """Similarity between depths and norms along depth, of all models."""

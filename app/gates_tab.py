@@ -39,7 +39,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         spread = _figure("Distribution at every depth step", "gates-distributions")
     with gr.Row():
         with gr.Column(scale=1, min_width=260):
-            depth = gr.Slider(0.01, 1.0, value=0.5, step=0.01, label="Depth t", elem_id="gates-depth")
+            depth = gr.Slider(0.02, 1.0, value=0.5, step=0.02, label="Depth t", elem_id="gates-depth")
             gr.HTML(
                 '<p class="note">Move through depth. Kinds with weights per layer show the layer nearest to t; '
                 "the others have weights at every t, also between the depths they were trained at.</p>"

@@ -103,7 +103,7 @@ def _lengths_directly(layer, place) -> np.ndarray:
 @each_kind
 def test_curves_pass_through_the_trained_depths_and_agree_with_the_model_between_them(config):
     model = build(config)
-    curve, grid = analysis.continuous_gates(model), analysis.unit_values(model)
+    curve, grid = analysis.continuous_units(model), analysis.unit_values(model)
     at_trained = [int(np.argmin(np.abs(curve.t - t))) for t in grid.t]
     assert_allclose(curve.t[at_trained], grid.t)
     for name in grid.names:
@@ -111,19 +111,19 @@ def test_curves_pass_through_the_trained_depths_and_agree_with_the_model_between
     if not config.is_continuous:
         assert len(curve.t) == model.steps
         return
-    assert len(curve.t) > 2 * model.steps
+    assert set(np.arange(1, 51) / 50) <= set(curve.t.round(6))
     between = len(curve.t) // 2 + 1
-    single = analysis.gates_at(model, float(curve.t[between]))
+    single = analysis.units_at(model, float(curve.t[between]))
     for name in grid.names:
         assert_allclose(single.of(name)[0], curve.of(name)[between], rtol=1e-4, atol=1e-5)
 
 
 def test_a_depth_between_layers_is_that_of_the_nearest_layer():
     model = build(GRID["standard"])
-    assert analysis.gates_at(model, 0.6).t == pytest.approx(2 / 3)
-    assert analysis.gates_at(model, 0.01).t == pytest.approx(1 / 3)
+    assert analysis.units_at(model, 0.6).t == pytest.approx(2 / 3)
+    assert analysis.units_at(model, 0.01).t == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match=r"t=0.0 is not a depth: t lies in \(0, 1\]"):
-        analysis.gates_at(model, 0.0)
+        analysis.units_at(model, 0.0)
 
 
 def test_an_unknown_name_is_answered_with_the_names():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from tests.app.models import save_tiny_models
 from tests.app.server import Server, running_demo
@@ -25,6 +25,9 @@ FLAGS = [
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 WIDTHS = (1280, 390)
 THEMES = ("light", "dark")
+
+# As long as for actions: figures take a while on a busy machine.
+expect.set_options(timeout=20_000)
 
 OpenPage = Callable[..., Page]
 

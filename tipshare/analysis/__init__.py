@@ -4,17 +4,17 @@ Everything here goes through `model.blocks` and `model.at`, as the forward pass 
 """
 
 from tipshare.analysis.path import HiddenPath, hidden_path
-from tipshare.analysis.units import UnitValues, continuous_gates, gates_at, unit_values
+from tipshare.analysis.units import UnitValues, continuous_units, unit_values, units_at
 from tipshare.analysis.weights import WeightProducts, effective_weights, weight_products
 
 __all__ = [
     "HiddenPath",
     "UnitValues",
     "WeightProducts",
-    "continuous_gates",
+    "continuous_units",
     "effective_weights",
-    "gates_at",
     "hidden_path",
     "unit_values",
+    "units_at",
     "weight_products",
 ]

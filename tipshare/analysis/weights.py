@@ -3,8 +3,11 @@
 import dataclasses
 from dataclasses import dataclass
 
+import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 from haliax import NamedArray
+from jaxtyping import Array
 
 from tipshare.block import LAYERS, Block
 from tipshare.compilation import use_compilation_cache
@@ -76,17 +79,25 @@ def weight_products(model: LanguageModel, steps: int | None = None) -> WeightPro
     """
     use_compilation_cache()
     steps = model.steps if steps is None else steps
-    products = {}
-    for name, weight in effective_weights(model.blocks(steps)).items():
-        rows = along_depth(weight, steps)
-        # A shared weight is one row: its product with itself holds for every pair of steps.
-        products[name] = np.broadcast_to(rows @ rows.T, (steps, steps)).astype(np.float64)
+    products = {name: np.asarray(each, np.float64) for name, each in _products(model, steps).items()}
     return WeightProducts((np.arange(steps) + 1) / steps, products)
 
 
-def along_depth(weight: NamedArray, steps: int) -> np.ndarray:
-    """A weight as {step, entry}; a single row if it is the same at every depth."""
+# Compiled as one: operation by operation there would be a compilation for every shape of every weight.
+@eqx.filter_jit
+def _products(model: LanguageModel, steps: int) -> dict[str, Array]:
+    products = {}
+    for name, weight in effective_weights(model.blocks(steps)).items():
+        rows = along_depth(weight)
+        # A shared weight is one row: its product with itself holds for every pair of steps.
+        products[name] = jnp.broadcast_to(rows @ rows.T, (steps, steps))
+    return products
+
+
+def along_depth(weight: NamedArray) -> Array:
+    """A weight as {step, entry}, in float32; a single row if it is the same at every depth."""
     if not weight.has_axis("depth"):
-        return np.asarray(weight.array, np.float32).reshape(1, -1)
+        return weight.array.astype(jnp.float32).reshape(1, -1)
     others = [axis for axis in weight.axes if axis.name != "depth"]
-    return np.asarray(weight.rearrange(("depth", *others)).array, np.float32).reshape(steps, -1)
+    rows = weight.rearrange(("depth", *others)).array.astype(jnp.float32)
+    return rows.reshape(rows.shape[0], -1)
