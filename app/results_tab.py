@@ -189,7 +189,9 @@ def build_results_tab(tab: gr.Tab) -> None:
         trigger_mode="always_last",
         show_progress="hidden",
     )
-    upload.change(shown_to_user(take), upload, [brought, upload_note], api_name="upload_records")
+    upload.change(
+        shown_to_user(take), upload, [brought, upload_note], api_name="upload_records", show_progress="hidden"
+    )
     table_inputs = [brought, corpus, recipe, models, source, every_recipe]
     for button, form, name in ((table_csv, "csv", "table_csv"), (table_latex, "tex", "table_latex")):
         _download(button, partial(save_table, form), table_inputs, file, name)
