@@ -1,19 +1,19 @@
 """The page for other programs: `gradio_client` calls these by name."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import gradio as gr
 from gradio.events import api
 
 from app.errors import shown_to_user
+from app.events import TURNS
 from app.generate_actions import GenerateActions
 from app.settings import WritingRequest
 
 DEFAULT = WritingRequest(models=("any",))
 
 
-def build_api(actions: GenerateActions, turns: dict[str, Any]) -> None:
+def build_api(actions: GenerateActions) -> None:
     """Endpoints without a button: `/write` and `/models`."""
 
     def write(
@@ -48,5 +48,5 @@ def build_api(actions: GenerateActions, turns: dict[str, Any]) -> None:
             for each in listings
         ]
 
-    api(shown_to_user(write), api_name="write", **turns)
+    api(shown_to_user(write), api_name="write", **TURNS)
     api(shown_to_user(models), api_name="models")

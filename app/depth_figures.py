@@ -166,7 +166,7 @@ def draw_predictions(paths: list[tuple[Entry, HiddenPath]]) -> go.Figure:
         )
     dress(figure, height=40 + sum(72 + 38 * len(path.t) for _, path in paths), legend=False)
     figure.update_yaxes(autorange="reversed", type="category", title="stopped at t", showgrid=False)
-    figure.update_xaxes(type="category", showgrid=False)
-    figure.update_xaxes(title="most probable next byte, best first", row=len(paths), col=1)
+    figure.update_xaxes(type="category", showgrid=False, showticklabels=False)
+    figure.update_xaxes(title="most probable next byte, best first", showticklabels=True, row=len(paths), col=1)
     figure.update_layout(coloraxis={"colorscale": SEQUENTIAL, "cmin": 0, "cmax": 1, "showscale": False})
     return figure

@@ -1,5 +1,7 @@
 """Figures of single units along depth: gates, or the weights of models without gates."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -87,6 +89,7 @@ def draw_curves(looked: Looked, name: str, t: float | None = None) -> go.Figure:
         figure.add_scatter(
             x=np.concatenate([depth, depth[::-1]]),
             y=np.concatenate([high, low[::-1]]),
+            mode="lines",
             fill="toself",
             fillcolor=transparent(entry.colour, 0.18),
             line={"width": 0},
@@ -124,7 +127,7 @@ def draw_curves(looked: Looked, name: str, t: float | None = None) -> go.Figure:
     if t is not None:
         figure.add_vline(t, line={"width": 1, "color": TEXT})
     figure.update_xaxes(title="depth t", range=[0, 1.03])
-    figure.update_yaxes(title="gate" if units.are_gates else "relative length")
+    figure.update_yaxes(title=_axis_name(views.units for _, views in looked))
     return figure
 
 
@@ -150,7 +153,7 @@ def draw_distributions(looked: Looked, name: str) -> go.Figure:
         return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
     figure.update_layout(violinmode="group", violingap=0.15)
     figure.update_xaxes(title="depth t", type="category", showgrid=False)
-    figure.update_yaxes(title="gate" if looked[0][1].units.are_gates else "relative length")
+    figure.update_yaxes(title=_axis_name(views.units for _, views in looked))
     return figure
 
 
@@ -181,8 +184,13 @@ def draw_at_depth(at: list[tuple[Entry, UnitValues]]) -> go.Figure:
     figure.update_yaxes(
         type="category", categoryorder="array", categoryarray=[NAMES[name] for name in reversed(places)]
     )
-    figure.update_xaxes(title="gate" if at[0][1].are_gates else "relative length")
+    figure.update_xaxes(title=_axis_name(units for _, units in at))
     return figure
+
+
+def _axis_name(shown: Iterable[UnitValues]) -> str:
+    names = dict.fromkeys("gate" if units.are_gates else "relative length" for units in shown)
+    return " or ".join(names)
 
 
 def _axis_of(order: str) -> str:

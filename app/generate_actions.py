@@ -22,14 +22,15 @@ class GenerateActions:
 
     def open_page(self, request: gr.Request) -> list[Any]:
         """The controls as the page's address asks for, cards for the models, and a word if that is not possible."""
-        names = self.shelf.names()
+        names, query = self.shelf.names(), dict(request.query_params)
         wanted, note = None, "" if names else NOTHING_HERE
         try:
-            wanted = read_query(dict(request.query_params), names) if names else None
+            wanted = read_query(query, names) if names else None
         except ValueError as error:
             note = f"This link is damaged: {error}."
         models = list(wanted.models) if wanted else names[:MOST_MODELS]
-        values = {name: getattr(wanted, name) if wanted else gr.skip() for name in PARAMETERS}
+        # What the address does not name stays as it is: a visitor may have begun to type.
+        values = {name: getattr(wanted, name) if wanted and name in query else gr.skip() for name in PARAMETERS}
         values["models"] = gr.CheckboxGroup(choices=self.shelf.choices(), value=models)
         return [*values.values(), *self.lay_out(models), show_line(note)]
 
@@ -45,6 +46,8 @@ class GenerateActions:
 
     def prepare(self, *values: Any) -> list[Any]:
         """Cards with the prompt in them, before the models' turn comes."""
+        if not self.shelf.names():
+            raise ValueError(NOTHING_HERE)
         wanted = WritingRequest.of_controls(*values)
         return [*self.lay_out(wanted.models, wanted.prompt), show_line("In line …")]
 
@@ -71,9 +74,13 @@ class GenerateActions:
             for columns in write_in_turns(self.shelf, wanted, stop.is_set):
                 yield summarise(wanted, columns, with_bytes=is_over(columns))
 
-    def stop(self, visitor: str) -> Any:
+    def stop(self, visitor: str) -> None:
         """End the visitor's run; the run itself then shows what it has."""
-        return gr.skip() if self.runs.stop(visitor) else show_line("Stopped.")
+        self.runs.stop(visitor)
+
+    def leave_line(self) -> list[Any]:
+        """Feet and line for a run that was called off before its turn came."""
+        return [*[""] * MOST_MODELS, show_line("Stopped.")]
 
     def lay_out(self, models: Sequence[str], prompt: str | None = None) -> list[Any]:
         """Per card: visibility, head, text and foot; with a prompt the cards are about to be written in."""

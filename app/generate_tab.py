@@ -10,6 +10,7 @@ import gradio as gr
 from app.api import build_api
 from app.cards import show_bare_head, show_legend, show_line
 from app.errors import shown_to_user
+from app.events import CHECKED, QUICK, TURNS
 from app.generate_actions import GenerateActions
 from app.runs import Runs
 from app.sampling_controls import build_sampling_controls, draw_seed
@@ -19,12 +20,6 @@ from app.shelf import ModelShelf
 from app.written import build_written
 
 EXAMPLES = (" = History of ", "In 1912 , ", "The species is ", "She was born in ", "The battle of ")
-# Writing and scoring share the cores: two visitors at a time, the others wait in line.
-TURNS: dict[str, Any] = {"concurrency_id": "models", "concurrency_limit": 2}
-# What takes no time and cannot fail does not wait in line.
-QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden"}
-# What may fail goes through the queue, whose errors the page shows in words, but waits for nobody.
-CHECKED: dict[str, Any] = {"concurrency_limit": None, "show_progress": "hidden"}
 
 
 @dataclass(frozen=True)
@@ -66,9 +61,9 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
         gr.HTML(show_legend(), elem_id="legend")
     line = gr.HTML(show_line(""), elem_id="line")
     cards = _build_cards(shelf)
-    build_score_section(shelf, models, TURNS)
+    build_score_section(shelf, models)
     result = gr.JSON(visible=False)
-    query = gr.Textbox(visible=False)
+    query, called_off = gr.Textbox(visible=False), gr.Textbox(visible=False)
 
     shown = [part for card in cards for part in (card.column, card.head, card.text, card.foot)] + [line]
     written = [part for card in cards for part in (card.text, card.foot)] + [line, result]
@@ -76,36 +71,42 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
     def on_write(request: gr.Request, *values: Any) -> Iterator[list[Any]]:
         yield from actions.write(str(request.session_hash), *values)
 
-    def on_stop(request: gr.Request) -> Any:
-        return actions.stop(str(request.session_hash))
+    def on_stop(request: gr.Request) -> None:
+        actions.stop(str(request.session_hash))
 
     def make_link(*values: Any) -> str:
         return WritingRequest.of_controls(*values).to_query()
 
-    def wire(start: Any, *, api: bool) -> Any:
-        """Prepare the cards, then write in them; the first chain is the one other programs call."""
-        prepared = start(
-            shown_to_user(actions.prepare), controls, shown, api_name="prepare", api_visibility=_api(api), **CHECKED
-        )
+    def wire(start: Any, name: str) -> Any:
+        """Prepare the cards, then write in them; `name` is what other programs call the writing."""
+        prepared = start(shown_to_user(actions.prepare), controls, shown, api_name=f"prepare_{name}", **CHECKED)
         return prepared.success(
             shown_to_user(on_write),
             controls,
             written,
-            api_name="generate",
-            api_visibility=_api(api),
+            api_name=name,
             show_progress="minimal",
             show_progress_on=line,
             **TURNS,
         )
 
-    first = wire(lambda *a, **k: gr.on([go.click, prompt.submit], *a, **k), api=True)
-    drawn = again.click(draw_seed, None, controls[-2], api_visibility="private", **QUICK)
-    second = wire(drawn.then, api=False)
-    stopped = stop.click(on_stop, None, line, api_name="stop", **QUICK)
-    # What still waits in line has no run that could be asked to end.
-    stopped.then(None, None, None, cancels=[first, second])
+    first = wire(lambda *a, **k: gr.on([go.click, prompt.submit], *a, **k), "generate")
+    drawn = again.click(draw_seed, None, controls[-2], api_name="draw_another_seed", **QUICK)
+    second = wire(drawn.then, "regenerate")
+    stop.click(on_stop, None, None, api_name="stop", **QUICK)
+    # A run that still waits in line cannot be asked to end: it is called off. One that runs must not be, or what it
+    # has written would be lost to the download.
+    stop.click(None, called_off, called_off, js="(old) => tipshare.isWaiting() ? String(Date.now()) : old")
+    called_off.change(
+        actions.leave_line,
+        None,
+        [*(card.foot for card in cards), line],
+        cancels=[first, second],
+        api_name="leave_line",
+        **QUICK,
+    )
     clear.click(lambda: ["", None], None, [prompt, result], api_name="clear", **QUICK).then(
-        actions.choose, models, shown, api_visibility="private", **QUICK
+        actions.choose, models, shown, api_name="clear_cards", **QUICK
     )
     models.input(actions.choose, models, shown, api_name="choose_models", **QUICK)
     link.click(shown_to_user(make_link), controls, query, api_name="link", **CHECKED).success(
@@ -115,13 +116,9 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
     tinted.change(None, tinted, None, js="(on) => tipshare.tint(on)")
     for chip, text in zip(chips, EXAMPLES, strict=True):
         chip.click(None, None, prompt, js=f"() => {json.dumps(text)}")
-    build_api(actions, TURNS)
+    build_api(actions)
     demo.load(actions.open_page, None, [*controls, *shown], api_name="open_page", **QUICK)
     return models
-
-
-def _api(shown: bool) -> Any:
-    return "public" if shown else "private"
 
 
 def _build_cards(shelf: ModelShelf) -> list[Card]:

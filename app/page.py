@@ -3,8 +3,9 @@
 import gradio as gr
 
 from app.about_tab import build_about_tab
+from app.events import QUICK
 from app.gates_tab import build_gates_tab
-from app.generate_tab import QUICK, build_generate_tab
+from app.generate_tab import build_generate_tab
 from app.header import build_header
 from app.results_tab import build_results_tab
 from app.runs import Runs

@@ -145,6 +145,7 @@ def draw_learning_curves(choice: Choice, which: str = "validation", window: int 
             figure.add_scatter(
                 x=np.concatenate([steps, steps[::-1]]),
                 y=np.concatenate([high, low[::-1]]),
+                mode="lines",
                 fill="toself",
                 fillcolor=transparent(colour_of(kind), 0.16),
                 line={"width": 0},

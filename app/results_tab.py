@@ -1,12 +1,13 @@
 """The Results tab: headline, controls, table and figures, all from records."""
 
+import html
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from app.errors import shown_to_user
+from app.errors import in_words, shown_to_user
 from app.plot_style import for_page
 from app.result_actions import FIGURES, control, curves, show, table_groups
 from app.result_data import EVERY_CORPUS, Source, bundled_records, choose, corpora, groups_of, mark_as_yours
@@ -138,7 +139,11 @@ def build_results_tab(tab: gr.Tab) -> None:
     def take(path: str | None) -> tuple[list[RunRecord], str]:
         if path is None:
             return [], ""
-        records = mark_as_yours(read_upload(Path(path)))
+        try:
+            records = mark_as_yours(read_upload(Path(path)))
+        except ValueError as error:
+            # Beside the file it stays readable until another is chosen.
+            return [], f'<p class="finding"><em>This file cannot be used.</em> {html.escape(in_words(error))}</p>'
         kinds = len({record.model for record in records})
         return records, (
             f'<p class="finding">{len(records)} runs of {kinds} models are in the lists above, marked “(yours)”. They '
@@ -189,9 +194,7 @@ def build_results_tab(tab: gr.Tab) -> None:
         trigger_mode="always_last",
         show_progress="hidden",
     )
-    upload.change(
-        shown_to_user(take), upload, [brought, upload_note], api_name="upload_records", show_progress="hidden"
-    )
+    upload.change(take, upload, [brought, upload_note], api_name="upload_records", show_progress="hidden")
     table_inputs = [brought, corpus, recipe, models, source, every_recipe]
     for button, form, name in ((table_csv, "csv", "table_csv"), (table_latex, "tex", "table_latex")):
         _download(button, partial(save_table, form), table_inputs, file, name)

@@ -5,6 +5,7 @@ import random
 import gradio as gr
 from gradio.components import Component
 
+from app.events import QUICK
 from app.settings import MOST_BYTES, MOST_SEED, MOST_STEPS, WritingRequest
 
 ANY = ("any",)
@@ -25,7 +26,7 @@ def build_sampling_controls() -> list[Component]:
                 seed = gr.Number(
                     default.seed, precision=0, minimum=0, maximum=MOST_SEED, label="Seed", info="same seed, same text"
                 )
-                dice = gr.Button("🎲", size="sm", min_width=44, scale=0, elem_id="dice")
+                dice = gr.Button("⚄ Draw", size="sm", min_width=44, scale=0, elem_id="dice")
         with gr.Row():
             top_k = gr.Slider(
                 0, 256, default.top_k, step=1, label="Top-k", info="among the k most probable bytes; 0 for all"
@@ -46,7 +47,7 @@ def build_sampling_controls() -> list[Component]:
                 label="Depth steps",
                 info="of models whose depth is continuous; 0 as trained. A new number takes seconds to compile",
             )
-    dice.click(draw_seed, None, seed, api_name="draw_seed", queue=False, show_progress="hidden")
+    dice.click(draw_seed, None, seed, api_name="draw_seed", **QUICK)
     return [temperature, top_k, top_p, min_p, penalty, length, seed, steps]
 
 

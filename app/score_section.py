@@ -6,13 +6,14 @@ from typing import Any
 import gradio as gr
 
 from app.errors import shown_to_user
+from app.events import QUICK, TURNS
 from app.scoring import MOST_BYTES, score_in_turns, show_scores
 from app.shelf import ModelShelf
 
 EXAMPLE = " The tower was built in 1889 , and for forty @-@ one years it was the tallest structure in the world . \n"
 
 
-def build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup, turns: dict[str, Any]) -> None:
+def build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:
     """Lay out the section; it scores with the models that the tab has chosen."""
 
     def score(text: str, chosen: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -32,5 +33,5 @@ def build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup, turns: dict
             example = gr.Button("Example", size="sm", min_width=110, elem_id="score-example")
     shown = gr.HTML("", elem_id="scores")
     result = gr.JSON(visible=False)
-    go.click(shown_to_user(score), [text, models], [shown, result], api_name="score", show_progress="minimal", **turns)
-    example.click(lambda: EXAMPLE, None, text, api_name="score_example", queue=False, show_progress="hidden")
+    go.click(shown_to_user(score), [text, models], [shown, result], api_name="score", show_progress="minimal", **TURNS)
+    example.click(lambda: EXAMPLE, None, text, api_name="score_example", **QUICK)

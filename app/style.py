@@ -23,12 +23,14 @@ def theme() -> themes.Base:
 
 
 def css() -> str:
-    """The style sheet of the page, and a dot in its colour before each model in lists."""
-    dots = "".join(
-        f"""#models input[name*="{kind}"] + span::before {{ background: {colour}; }}\n"""
+    """The style sheet of the page, and a dot in its colour before each model that is named after its kind."""
+    dot = 'content: ""; display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 50%;'
+    rules = [
+        f'#models input[name*="{kind}"] + span::before {{ {dot} background: {colour}; }}'
         for kind, colour in COLOURS.items()
-    )
-    return "\n".join([*((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "figures.css")), dots])
+    ]
+    sheets = [(HERE / name).read_text(encoding="utf-8") for name in ("page.css", "figures.css")]
+    return "\n".join([*sheets, *rules])
 
 
 def script() -> str:

@@ -85,20 +85,27 @@ def write_in_turns(
         yield columns
         streams[column.name] = _start(shelf.get(column.name), request, column)
         column.state = "writing"
+        if is_stopped():
+            yield _stopped(columns)
+            return
     updated = time.perf_counter()
     while any(column.state == "writing" for column in columns):
         for column in columns:
             if column.state == "writing":
                 _take_turn(streams[column.name], column)
             if is_stopped():
-                for each in columns:
-                    each.state = "finished" if each.state == "finished" else "stopped"
-                yield columns
+                yield _stopped(columns)
                 return
             if time.perf_counter() - updated >= UPDATE_EVERY:
                 yield columns
                 updated = time.perf_counter()
     yield columns
+
+
+def _stopped(columns: list[Column]) -> list[Column]:
+    for each in columns:
+        each.state = "finished" if each.state == "finished" else "stopped"
+    return columns
 
 
 def _start(entry: Entry, request: WritingRequest, column: Column) -> Iterator[Piece]:

@@ -22,7 +22,7 @@ def shelf(checkpoints, monkeypatch) -> ModelShelf:
     return ModelShelf()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(checkpoints, tmp_path_factory) -> Iterator[Server]:
     """The demo on the tiny models."""
     with running_demo(checkpoints, tmp_path_factory.mktemp("demo") / "demo.log") as running:

@@ -31,6 +31,10 @@ expect.set_options(timeout=20_000)
 
 OpenPage = Callable[..., Page]
 
+# Milliseconds; long enough for a busy machine, and only ever waited for in full by a test that fails.
+PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
@@ -70,7 +74,7 @@ def open_page(browser, server) -> Iterator[OpenPage]:
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE)
         watch(page, address, problems)
         mark = "&" if query else "?"
         page.goto(f"{address}/{query}{mark}__theme={theme}")

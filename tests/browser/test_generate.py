@@ -11,19 +11,24 @@ from tests.browser.conftest import take_screenshot
 LONGEST = 45_000
 
 
+@pytest.fixture
+def open_tab(open_page):
+    """The tab, once the address has filled the controls and the cards."""
+
+    def opened(query: str = "") -> Page:
+        page = open_page(query)
+        expect(page.locator("#cards .facts").first).to_contain_text("nats/byte")
+        return page
+
+    return opened
+
+
 def texts(page: Page) -> list[str]:
     """What the model of each visible card wrote, from the bytes that the page keeps."""
     odds = page.locator("#cards .written:visible").evaluate_all(
         "all => all.map(each => [...each.querySelectorAll('b')].map(b => b.dataset.o))"
     )
     return [bytes(int(info.split()[0]) for each in card for info in each.split(";")).decode() for card in odds]
-
-
-def set_length(page: Page, length: int) -> None:
-    page.get_by_role("button", name="Settings", exact=False).first.click()
-    field = page.get_by_label("number input for Length")
-    field.fill(str(length))
-    field.press("Tab")
 
 
 def generate(page: Page, prompt: str) -> list[str]:
@@ -34,32 +39,58 @@ def generate(page: Page, prompt: str) -> list[str]:
     return texts(page)
 
 
-def test_text_grows_in_four_cards_and_stops_in_mid_stream(open_page):
-    page = open_page()
-    set_length(page, 2000)
-    page.locator("#prompt textarea").fill("The history of")
-    page.locator("#go").click()
+# Notes again and again how many characters each card has.
+WATCH = """
+window.sizes = [];
+setInterval(() => {
+  const cards = [...document.querySelectorAll("#cards .written")];
+  window.sizes.push(cards.map((card) => card.querySelectorAll("b").length));
+  window.writing = Math.max(window.writing || 0, document.querySelectorAll(".state.writing").length);
+}, 10);
+"""
+# Presses Stop as soon as every card has some text.
+STOP_EARLY = """
+const timer = setInterval(() => {
+  const cards = [...document.querySelectorAll("#cards .written")];
+  if (!cards.every((card) => card.querySelector("b"))) return;
+  document.querySelector("#stop").click();
+  clearInterval(timer);
+}, 10);
+"""
+
+
+def test_text_grows_in_four_cards_at_the_same_time(open_tab):
+    page = open_tab("?length=600")
+    page.evaluate(WATCH)
+    written = generate(page, "The history of")
+    assert [len(each) for each in written] == [600] * 4
+    sizes = [each for each in page.evaluate("window.sizes") if sum(each)]
     for number in range(4):
-        expect(page.locator("#cards .written").nth(number).locator("b").nth(20)).to_be_attached(timeout=LONGEST)
-    before = texts(page)
-    expect(page.locator(".state.writing")).to_have_count(4)
-    expect(page.locator(".card-foot").first).to_contain_text("B/s")
-    page.wait_for_function(
-        "([n]) => document.querySelectorAll('.written b').length > n + 100", arg=[sum(map(len, before))]
-    )
-    page.locator("#stop").click()
-    expect(page.locator("#line")).to_contain_text("Stopped after")
-    expect(page.locator(".state.stopped").first).to_be_visible()
+        assert len({each[number] for each in sizes}) >= 3  # in several steps
+    assert any(min(each) > 0 and max(each) < 600 for each in sizes)  # and all while the others grew
+    assert page.evaluate("window.writing") == 4
+    expect(page.locator("#cards .card-foot").first).to_contain_text(re.compile(r"finished.*B/s.*first byte.*600 bytes"))
+
+
+def test_stop_in_mid_stream_keeps_what_is_written(open_tab):
+    page = open_tab("?length=4000")
+    page.evaluate(STOP_EARLY)
+    page.locator("#go").click()
+    expect(page.locator("#line")).to_contain_text("Stopped after", timeout=LONGEST)
+    expect(page.locator("#cards .state.stopped")).to_have_count(4)
     stopped = texts(page)
-    assert all(len(b) < len(a) and a.startswith(b) for a, b in zip(stopped, before, strict=True))
-    assert min(map(len, stopped)) < 1900
+    assert all(0 < len(each) < 4000 for each in stopped)
     page.wait_for_timeout(500)
     assert texts(page) == stopped
+    with page.expect_download() as downloaded:
+        page.get_by_role("button", name="Download JSON").click()
+    result = json.loads(downloaded.value.path().read_text(encoding="utf-8"))
+    assert [text["text"] for text in result["texts"]] == stopped
     take_screenshot(page, "stopped")
 
 
-def test_same_seed_same_text_and_regenerate_another(open_page):
-    page = open_page("?length=60&seed=11")
+def test_same_seed_same_text_and_regenerate_another(open_tab):
+    page = open_tab("?length=60&seed=11")
     first = generate(page, "In 1912 , ")
     assert [len(each.encode()) for each in first] == [60] * 4
     page.get_by_role("button", name="Clear", exact=True).click()
@@ -78,8 +109,8 @@ def test_same_seed_same_text_and_regenerate_another(open_page):
     ["", "emoji 😀 é", "<script>window.hit = 1</script><b>{{value}}</b> ${1+1}"],
     ids=["empty", "emoji", "script"],
 )
-def test_any_prompt_shows_as_text(open_page, prompt):
-    page = open_page("?length=24")
+def test_any_prompt_shows_as_text(open_tab, prompt):
+    page = open_tab("?length=24")
     written = generate(page, prompt)
     assert all(len(each.encode()) == 24 for each in written)
     for card in page.locator("#cards .written:visible").all_text_contents():
@@ -87,14 +118,14 @@ def test_any_prompt_shows_as_text(open_page, prompt):
     assert page.evaluate("window.hit") is None
 
 
-def test_a_prompt_of_100_000_characters_is_cut_with_a_word(open_page):
-    page = open_page("?length=24&models=standard")
+def test_a_prompt_of_100_000_characters_is_cut_with_a_word(open_tab):
+    page = open_tab("?length=24&models=standard")
     generate(page, "long " * 20_000)
     expect(page.locator(".note").first).to_contain_text("only its last 64 bytes are read")
 
 
-def test_odds_on_hover_and_with_the_arrow_keys(open_page):
-    page = open_page("?length=40&models=standard,neural-ode")
+def test_odds_on_hover_and_with_the_arrow_keys(open_tab):
+    page = open_tab("?length=40&models=standard,neural-ode")
     generate(page, "The ")
     expect(page.locator("#cards .written:visible")).to_have_count(2)
     page.locator(".written b:not([data-o*=';'])").nth(2).hover()
@@ -113,8 +144,8 @@ def test_odds_on_hover_and_with_the_arrow_keys(open_page):
     expect(page.locator(".tip")).to_have_count(0)
 
 
-def test_plain_text_copy_link_and_download(open_page):
-    page = open_page("?length=40&models=standard&temperature=0.5")
+def test_plain_text_copy_link_and_download(open_tab):
+    page = open_tab("?length=40&models=standard&temperature=0.5")
     (written,) = generate(page, "She was ")
     page.locator("#tinted").get_by_role("checkbox").uncheck()
     expect(page.locator("body")).to_have_class(re.compile("plain"))
@@ -141,8 +172,8 @@ def test_plain_text_copy_link_and_download(open_page):
     assert texts(page) == [written]
 
 
-def test_a_text_is_scored_under_each_model(open_page):
-    page = open_page()
+def test_a_text_is_scored_under_each_model(open_tab):
+    page = open_tab()
     page.locator("#score-text textarea").fill("<i>The tower</i> é")
     page.locator("#score").click()
     expect(page.locator("#scores .score-bar")).to_have_count(4, timeout=LONGEST)
@@ -151,8 +182,8 @@ def test_a_text_is_scored_under_each_model(open_page):
     take_screenshot(page, "score")
 
 
-def test_choosing_no_model_is_told_in_words(open_page):
-    page = open_page("?models=standard")
+def test_choosing_no_model_is_told_in_words(open_tab):
+    page = open_tab("?models=standard")
     expect(page.locator("#cards .written:visible")).to_have_count(1)
     page.locator("#models").get_by_label("Standard").uncheck()
     expect(page.locator("#line")).to_contain_text("Choose at least one model")

@@ -98,12 +98,13 @@ def test_own_runs_are_uploaded_and_bad_ones_refused(open_page, tmp_path):
     bad = tmp_path / "bad.jsonl"
     bad.write_text(json.dumps({"a": 1}) + "\n")
     chooser.set_input_files(bad)
-    expect(page.get_by_test_id("toast-body")).to_contain_text("Line 1: not a run record: missing")
+    note = page.locator("#results-upload-note")
+    expect(note).to_contain_text("This file cannot be used. Line 1: not a run record: missing")
     page.locator("#results-upload").get_by_label("Clear").click()
     good = tmp_path / "runs.jsonl"
     write_records(runs("time-indexed-mlp", (1.5, 1.6, 1.7)), good)
     page.locator("#results-upload input[type=file]").set_input_files(good)
-    expect(page.locator("#results-upload-note")).to_contain_text("3 runs of 1 models are in the lists above")
+    expect(note).to_contain_text("3 runs of 1 models are in the lists above")
     page.locator("#results-models").get_by_label("Time-Indexed MLP (yours)").check()
     expect(rows(page).filter(has_text="(yours)")).to_have_count(1)
     expect(page.locator("#results-headline")).to_contain_text("1.600")
