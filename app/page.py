@@ -27,10 +27,10 @@ def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.
         with gr.Tabs(selected="generate", elem_id="tabs") as tabs:
             with gr.Tab(TABS["generate"], id="generate"):
                 models = build_generate_tab(demo, shelf, runs)
-            with gr.Tab(TABS["gates"], id="gates"):
-                build_gates_tab(shelf)
-            with gr.Tab(TABS["results"], id="results"):
-                build_results_tab()
+            with gr.Tab(TABS["gates"], id="gates") as gates:
+                build_gates_tab(shelf, gates, arrival)
+            with gr.Tab(TABS["results"], id="results") as results:
+                build_results_tab(results)
             with gr.Tab(TABS["about"], id="about"):
                 build_about_tab()
         demo.load(open_tab, None, tabs, api_name="open_tab", **QUICK)

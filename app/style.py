@@ -29,7 +29,8 @@ def css() -> str:
         f'#models input[name*="{kind}"] + span::before {{ {dot} background: {colour}; }}'
         for kind, colour in COLOURS.items()
     ]
-    return "\n".join([(HERE / "page.css").read_text(encoding="utf-8"), *rules])
+    sheets = [(HERE / name).read_text(encoding="utf-8") for name in ("page.css", "figures.css")]
+    return "\n".join([*sheets, *rules])
 
 
 def script() -> str:

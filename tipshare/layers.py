@@ -56,7 +56,7 @@ class Linear(eqx.Module):
         weight = self.weight
         for gate in (self.input_scale, self.output_scale):
             if gate is not None:
-                weight = weight * gate
+                weight = scale_by(weight, gate)
         return weight
 
     def __call__(self, x: NamedArray) -> NamedArray:
@@ -81,6 +81,11 @@ class Linear(eqx.Module):
 
     def _scale_input(self, x: NamedArray) -> NamedArray:
         return x if self.input_scale is None else x * self.input_scale
+
+
+def scale_by(weight: NamedArray, gate: NamedArray) -> NamedArray:
+    """A weight times a gate; a gate along `depth` gives a weight for every depth."""
+    return weight.broadcast_axis([axis for axis in gate.axes if axis not in weight.axes]) * gate
 
 
 def contract(x: NamedArray, weight: NamedArray, In: Sequence[Axis], Out: Sequence[Axis]) -> NamedArray:
@@ -130,6 +135,11 @@ class ShortConvolution(eqx.Module):
     def init(Over: Axis, width: int, *, key: PRNGKeyArray) -> "ShortConvolution":
         Tap = Axis("tap", width)
         return ShortConvolution(hax.random.normal(key, (Tap, Over)) / math.sqrt(width), hax.zeros(Over), Over, Tap)
+
+    @property
+    def effective_weight(self) -> NamedArray:
+        """The taps: no gate acts on them."""
+        return self.weight
 
     def __call__(self, x: NamedArray, before: NamedArray | None = None) -> NamedArray:
         """Convolve along `position`; `before` holds the inputs of the `width - 1` positions before the first."""

@@ -28,7 +28,7 @@ from jaxtyping import PRNGKeyArray
 
 from tipshare.config import ModelConfig
 from tipshare.gates import GateSlot
-from tipshare.layers import Linear, ShortConvolution, activate, contract
+from tipshare.layers import Linear, ShortConvolution, activate, contract, scale_by
 
 # Step sizes start spread log-uniformly over this range: slow states remember, fast ones follow the text.
 SMALLEST_STEP, LARGEST_STEP = 0.001, 1.0
@@ -45,6 +45,11 @@ class Rate(eqx.Module):
     def scale_axes(self, field: str) -> tuple[Axis, ...]:
         del field
         return self.log_rate.axes
+
+    @property
+    def effective_weight(self) -> NamedArray:
+        """The rates themselves, gate included."""
+        return self()
 
     def __call__(self) -> NamedArray:
         rate = -hax.exp(self.log_rate.astype(jnp.float32))
@@ -71,6 +76,11 @@ class StepSize(eqx.Module):
         bias = hax.named(jnp.log(jnp.expm1(steps)), State)
         return StepSize(hax.random.normal(key, (Channel, State)) * (0.1 / math.sqrt(Channel.size)), bias)
 
+    @property
+    def effective_weight(self) -> NamedArray:
+        """The matrix in front of the softplus, each state's column times what the gate makes of its step."""
+        return self.weight if self.scale is None else scale_by(self.weight, self.scale)
+
     def __call__(self, u: NamedArray) -> NamedArray:
         Channel, State = self.weight.resolve_axis("channel"), self.weight.resolve_axis("state")
         raw = contract(u, self.weight, (Channel,), (State,)) + self.bias
@@ -89,6 +99,11 @@ class Skip(eqx.Module):
     def scale_axes(self, field: str) -> tuple[Axis, ...]:
         del field
         return self.weight.axes
+
+    @property
+    def effective_weight(self) -> NamedArray:
+        """One factor per channel, gate included."""
+        return self.weight if self.scale is None else self.weight * self.scale
 
     def __call__(self, u: NamedArray) -> NamedArray:
         u = u * self.weight

@@ -119,8 +119,8 @@ def _beneath(group: RunGroup, label: str) -> str:
 
 def draw_depth_steps(group: RunGroup, metric: str = LOSS) -> Figure:
     """Loss against depth steps: of trained weights run at other depths, and of models trained at each depth."""
-    rerun = {label: points for label in group.labels if len(points := _at_steps(group, label)) > 1}
-    trained = _trained_depths(group, metric)
+    rerun = {label: points for label in group.labels if len(points := losses_at_steps(group, label)) > 1}
+    trained = trained_depths(group, metric)
     if not rerun and not trained:
         raise MissingDataError("loss against depth steps needs final numbers such as valid_loss_at_steps_12")
     figure, axes = new_axes(f"Loss against depth steps, {group.name}", height=4.0)
@@ -165,7 +165,7 @@ def _line(axes, points: dict[int, Summary], kind: str, *, line: str) -> None:
     )
 
 
-def _at_steps(group: RunGroup, label: str) -> dict[int, Summary]:
+def losses_at_steps(group: RunGroup, label: str) -> dict[int, Summary]:
     """Loss at every number of depth steps that all runs of a model were read with."""
     runs = group.runs[label]
     common = set.intersection(*(set(run.final) for run in runs))
@@ -173,7 +173,7 @@ def _at_steps(group: RunGroup, label: str) -> dict[int, Summary]:
     return {steps: summarise_runs(runs, metric) for steps, metric in found}
 
 
-def _trained_depths(group: RunGroup, metric: str) -> dict[str, dict[int, Summary]]:
+def trained_depths(group: RunGroup, metric: str) -> dict[str, dict[int, Summary]]:
     """By kind: loss by number of layers, where models of a kind differ in that alone."""
     found: dict[str, dict[str, dict[int, Summary]]] = {}
     for label, summary in summarise_group(group, metric).items():

@@ -115,7 +115,7 @@ def draw_step_time(group: RunGroup, metric: str = LOSS) -> Figure:
 
 def draw_learning_curves(group: RunGroup, metric: str = LOSS) -> Figure:
     """Validation loss along training: the mean over seeds, and the range of the seeds."""
-    curves = {label: curve for label in group.labels if (curve := _mean_curve(group, label)) is not None}
+    curves = {label: curve for label in group.labels if (curve := mean_curve(group, label)) is not None}
     if not curves:
         raise MissingDataError("learning curves need runs with at least two evaluations")
     title = f"Validation loss along training, {group.name}"
@@ -166,7 +166,7 @@ def _draw_curves(axes: Axes, group: RunGroup, curves: dict[str, Curve]) -> list[
     return handles
 
 
-def _mean_curve(group: RunGroup, label: str) -> Curve | None:
+def mean_curve(group: RunGroup, label: str) -> Curve | None:
     """A model's learning curve, at the steps that all of its seeds have."""
     curves = [{step: loss for step, loss in run.curve} for run in group.runs[label]]
     steps = sorted(set.intersection(*(set(each) for each in curves)))

@@ -50,7 +50,7 @@ def results_csv(group: RunGroup, *, metric: str = LOSS, source: Source = "measur
         )
         for row in result_rows(group, metric=metric, source=source)
     ]
-    return _csv(names, lines)
+    return to_csv(names, lines)
 
 
 def significance_markdown(group: RunGroup, *, metric: str = LOSS) -> str:
@@ -74,7 +74,7 @@ def significance_csv(group: RunGroup, *, metric: str = LOSS) -> str:
         sizes = [size.cohens_d, size.hedges_g, size.low, size.high] if size else [None] * 4
         decided = (each.difference, each.low, each.high, each.test, each.p_value, each.p_holm)
         lines.append((each.first, each.second, metric, len(each.seeds), *decided, *tests, *sizes))
-    return _csv(names, lines)
+    return to_csv(names, lines)
 
 
 def count_in_words(count: int) -> str:
@@ -206,7 +206,8 @@ def _escape(text: str) -> str:
     return "".join(_LATEX.get(mark, mark) for mark in text)
 
 
-def _csv(names: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
+def to_csv(names: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
+    """Lines under their names as CSV; `None` is an empty cell."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(names)

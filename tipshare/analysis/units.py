@@ -1,0 +1,162 @@
+"""One number per unit and depth: the value of a gate, or the length of the weights it would act on."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import equinox as eqx
+import haliax as hax
+import jax.numpy as jnp
+import numpy as np
+from haliax import NamedArray
+from jaxtyping import Array
+
+from tipshare.analysis.weights import along_depth
+from tipshare.block import Block, gate_values
+from tipshare.compilation import use_compilation_cache
+from tipshare.config import ModelConfig
+from tipshare.model import LanguageModel
+from tipshare.parameters import count_parameters
+
+# Curves over t have this many points, and those of training.
+CURVE_STEPS = 50
+# Weights that are generated at once for a curve, over all of its points.
+MOST_ENTRIES = 500_000_000
+
+
+@dataclass(frozen=True)
+class UnitValues:
+    """What every unit of a model's gated places does along depth.
+
+    Attributes:
+        t: Depths, growing.
+        values: By name (`attention_in`, `attention_out`, `up`, `down`, or `A` ... `delta`): {depth, unit}.
+        are_gates: Whether these are gates. Otherwise they are lengths of each unit's weights, relative to the mean over
+            the model's own depth steps.
+        unchanged: The value that means no change: what gates had before training; 1 for lengths.
+    """
+
+    t: np.ndarray
+    values: dict[str, np.ndarray]
+    are_gates: bool
+    unchanged: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.values)
+
+    def of(self, name: str) -> np.ndarray:
+        """{depth, unit} of one name."""
+        if name not in self.values:
+            raise ValueError(f"this model has no {name!r}; it has {', '.join(self.values)}")
+        return self.values[name]
+
+    def change(self, name: str) -> np.ndarray:
+        """How far the units move from each depth to the next: mean absolute difference, {depth - 1}."""
+        return np.abs(np.diff(self.of(name), axis=0)).mean(axis=1)
+
+
+def unit_values(model: LanguageModel, steps: int | None = None) -> UnitValues:
+    """Gate values at every depth step; for models without gates, the lengths of each unit's weights.
+
+    Args:
+        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+    """
+    steps = model.steps if steps is None else steps
+    return _as_units(model, (np.arange(steps) + 1) / steps, _along_depth(model, steps))
+
+
+def continuous_units(model: LanguageModel) -> UnitValues:
+    """The same as a curve over t in (0, 1]: at 0.02, 0.04, ..., 1, and at the depths the model was trained at.
+
+    Kinds with weights per layer have those depths alone, and so have models too large to generate so many blocks.
+    """
+    trained = unit_values(model)
+    if not _is_curve(model):
+        return trained
+    curve = unit_values(model, CURVE_STEPS)
+    t = np.concatenate([curve.t, trained.t])
+    _, order = np.unique(t.round(6), return_index=True)
+    values = {name: np.concatenate([curve.of(name), trained.of(name)])[order] for name in trained.names}
+    return UnitValues(t[order], values, trained.are_gates, trained.unchanged)
+
+
+def units_at(model: LanguageModel, t: float) -> UnitValues:
+    """The same at one depth; kinds with weights per layer give those of the layer nearest to t."""
+    if not 0.0 < t <= 1.0:
+        raise ValueError(f"t={t} is not a depth: t lies in (0, 1]")
+    if not model.config.is_continuous or model.is_frozen:
+        t = max(1, round(t * model.steps)) / model.steps
+    use_compilation_cache()
+    return _as_units(model, np.array([t]), _of_block(model.at(t), 1))
+
+
+def start_of_gates(config: ModelConfig) -> float:
+    """The value of every gate before training, up to its small random part."""
+    if config.gate == "linear":
+        return 1.0
+    return 1.0 / (1.0 + math.exp(-config.gate_start)) * (2.0 if config.gate == "two-sigmoid" else 1.0)
+
+
+class _Arrays(NamedTuple):
+    """{step, unit} by name: gates, or where there are none the lengths of weights."""
+
+    gates: dict[str, Array]
+    lengths: dict[str, Array]
+
+
+def _along_depth(model: LanguageModel, steps: int) -> _Arrays:
+    use_compilation_cache()
+    return _compiled(model, steps)
+
+
+# Compiled as one: operation by operation there would be a compilation for every shape of every weight.
+@eqx.filter_jit
+def _compiled(model: LanguageModel, steps: int) -> _Arrays:
+    return _of_block(model.blocks(steps), steps)
+
+
+def _of_block(block: Block, steps: int) -> _Arrays:
+    gates = {name: _spread(gate, steps) for name, gate in gate_values(block).items()}
+    return _Arrays(gates, {} if gates else _lengths(block, steps))
+
+
+def _lengths(block: Block, steps: int) -> dict[str, Array]:
+    """The Euclidean length of the weights of every unit that a gate would act on."""
+    lengths = {}
+    for part in (block.attention, block.mixer):
+        for name, place in part.gated.items():
+            layer = getattr(part, place.slot)
+            Units = [axis for axis in layer.scale_axes(place.field) if axis.name != "depth"]
+            weight = layer.effective_weight
+            others = tuple(axis for axis in weight.axes if axis not in Units and axis.name != "depth")
+            lengths[name] = _spread(hax.sqrt(hax.sum(weight * weight, others)) if others else abs(weight), steps)
+    return lengths
+
+
+def _spread(values: NamedArray, steps: int) -> Array:
+    rows = along_depth(values)
+    return jnp.broadcast_to(rows, (steps, rows.shape[1]))
+
+
+def _as_units(model: LanguageModel, t: np.ndarray, arrays: _Arrays) -> UnitValues:
+    # Compiled functions return names in the order of the alphabet.
+    names = [name for part in (model.block.attention, model.block.mixer) for name in part.gated]
+    if arrays.gates:
+        values = {name: np.asarray(arrays.gates[name]) for name in names}
+        return UnitValues(t, values, True, start_of_gates(model.config))
+    # Relative to each unit's mean over the model's own depth steps; a unit without weights stays unchanged, at 1.
+    own = _along_depth(model, model.steps).lengths
+    values = {}
+    for name in names:
+        length, mean = np.asarray(arrays.lengths[name]), np.asarray(own[name]).mean(axis=0)
+        values[name] = np.divide(length, mean, out=np.ones_like(length), where=mean > 0)
+    return UnitValues(t, values, False, 1.0)
+
+
+def _is_curve(model: LanguageModel) -> bool:
+    config = model.config
+    if not config.is_continuous or model.is_frozen:
+        return False
+    # Generated blocks of all points lie in memory at once.
+    return config.weights != "generated" or CURVE_STEPS * count_parameters(config, frozen=True).block < MOST_ENTRIES

@@ -1,0 +1,103 @@
+"""The weights a model multiplies with at every depth step: how large they are, and how much they differ."""
+
+import dataclasses
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from haliax import NamedArray
+from jaxtyping import Array
+
+from tipshare.block import LAYERS, Block
+from tipshare.compilation import use_compilation_cache
+from tipshare.layers import LayerNorm
+from tipshare.model import LanguageModel
+
+
+@dataclass(frozen=True)
+class WeightProducts:
+    """Inner products of a model's effective weights between its depth steps.
+
+    Attributes:
+        t: The depth of every step.
+        products: By the weight's name: {step, step}, the sum over all entries of W(t) * W(t').
+    """
+
+    t: np.ndarray
+    products: dict[str, np.ndarray]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.products)
+
+    def similarity(self, name: str | None = None) -> np.ndarray:
+        """Cosine similarity between depth steps, {step, step}, of one weight or of all as one long vector.
+
+        A weight of zeros has no direction: its similarity to any other is 0.
+        """
+        product = self._product(name)
+        lengths = np.sqrt(np.diag(product))
+        scale = np.outer(lengths, lengths)
+        return np.clip(np.divide(product, scale, out=np.zeros_like(product), where=scale > 0), -1.0, 1.0)
+
+    def norms(self, name: str | None = None) -> np.ndarray:
+        """Euclidean norm at every depth step, {step}, of one weight or of all together."""
+        return np.sqrt(np.diag(self._product(name)))
+
+    def _product(self, name: str | None) -> np.ndarray:
+        if name is None:
+            return np.sum(list(self.products.values()), axis=0)
+        if name not in self.products:
+            raise ValueError(f"no weight is called {name!r}; this model has {', '.join(self.products)}")
+        return self.products[name]
+
+
+def effective_weights(block: Block) -> dict[str, NamedArray]:
+    """The weights of a block of plain layers by name, gates included; norms and biases are left out.
+
+    A layer that a gate acts on is called as its gate is (`attention_in`, `up`, `A`, ...), others by their place in the
+    block. Weights that depend on t have the `depth` axis of the block.
+    """
+    weights = {}
+    for part in (block.attention, block.mixer):
+        gate_names = {place.slot: name for name, place in part.gated.items()}
+        for field in dataclasses.fields(part):
+            layer = getattr(part, field.name)
+            if isinstance(layer, LAYERS) and not isinstance(layer, LayerNorm):
+                name = gate_names.get(field.name, field.name)
+                # Both attention and the state-space layer may have a short convolution.
+                weights[f"attention_{name}" if name in weights else name] = layer.effective_weight
+    return weights
+
+
+def weight_products(model: LanguageModel, steps: int | None = None) -> WeightProducts:
+    """Inner products of the effective weights between all depth steps of a pass.
+
+    Args:
+        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+    """
+    use_compilation_cache()
+    steps = model.steps if steps is None else steps
+    products = {name: np.asarray(each, np.float64) for name, each in _products(model, steps).items()}
+    return WeightProducts((np.arange(steps) + 1) / steps, products)
+
+
+# Compiled as one: operation by operation there would be a compilation for every shape of every weight.
+@eqx.filter_jit
+def _products(model: LanguageModel, steps: int) -> dict[str, Array]:
+    products = {}
+    for name, weight in effective_weights(model.blocks(steps)).items():
+        rows = along_depth(weight)
+        # A shared weight is one row: its product with itself holds for every pair of steps.
+        products[name] = jnp.broadcast_to(rows @ rows.T, (steps, steps))
+    return products
+
+
+def along_depth(weight: NamedArray) -> Array:
+    """A weight as {step, entry}, in float32; a single row if it is the same at every depth."""
+    if not weight.has_axis("depth"):
+        return weight.array.astype(jnp.float32).reshape(1, -1)
+    others = [axis for axis in weight.axes if axis.name != "depth"]
+    rows = weight.rearrange(("depth", *others)).array.astype(jnp.float32)
+    return rows.reshape(rows.shape[0], -1)
