@@ -1,6 +1,8 @@
 """The page for other programs: `gradio_client` against a running demo."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from gradio_client import Client
@@ -26,6 +28,16 @@ def test_the_models_are_listed(client):
     listed = client.predict(api_name="/models")
     assert [each["name"] for each in listed] == ALL
     assert all(each["valid_loss"] == 2.0 for each in listed)
+
+
+def test_the_readme_s_client_works(server):
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"^```python with-page\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    assert "http://127.0.0.1:7860" in snippet
+    namespace: dict = {}
+    exec(snippet.replace("http://127.0.0.1:7860", server.address), namespace)
+    assert namespace["names"] == ALL
+    assert [text["model"] for text in namespace["result"]["texts"]] == ALL
 
 
 def test_writing_streams_and_ends_with_the_odds(client):
