@@ -143,10 +143,10 @@ def build_results_tab(tab: gr.Tab) -> None:
             return [], f'<p class="finding"><em>This file cannot be used.</em> {html.escape(in_words(error))}</p>'
         kinds = len({record.model for record in records})
         # As text: Gradio hashes what it keeps, and a record holds objects that have no hash.
-        return [record.to_json() for record in records], (
-            f'<p class="finding">Runs read: {len(records)}, of {kinds} model{"s" * (kinds > 1)}, marked “(yours)” in the lists above. They '
-            "stay with this page and are forgotten when you leave.</p>"
-        )
+        models = f"{kinds} model{'s' if kinds > 1 else ''}"
+        words = f"Runs read: {len(records)}, of {models}, marked “(yours)” in the lists above."
+        words += " They stay with this page and are forgotten when you leave."
+        return [record.to_json() for record in records], f'<p class="finding">{words}</p>'
 
     def save_table(form: str, records, place: str, name, labels, shown: Source, every: bool):
         choice = choose(all_groups(records), name, labels, shown)
