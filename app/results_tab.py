@@ -204,4 +204,4 @@ def build_results_tab(tab: gr.Tab) -> None:
 def _download(button: gr.Button, save: Any, inputs: list, file: gr.DownloadButton, api_name: str) -> None:
     """Let a button make a file and hand it to the browser."""
     made = button.click(shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden")
-    made.success(None, None, None, js=PRESS)
+    made.success(None, None, None, js=PRESS, api_name=f"{api_name}_pressed", api_visibility="private")
