@@ -63,7 +63,7 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
     cards = _build_cards(shelf)
     build_score_section(shelf, models)
     result = gr.JSON(visible=False)
-    query, called_off = gr.Textbox(visible=False), gr.Textbox(visible=False)
+    query, called_off = gr.Textbox(visible=False), gr.Textbox("never", visible=False)
 
     shown = [part for card in cards for part in (card.column, card.head, card.text, card.foot)] + [line]
     written = [part for card in cards for part in (card.text, card.foot)] + [line, result]

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from tipshare.sampling import Sampling
 
 MOST_MODELS = 4
-MOST_BYTES = 4_000
+MOST_BYTES = 2_000
 MOST_STEPS = 24
 MOST_SEED = 2**31 - 1
 # A prompt beyond a model's context is cut, with a note; this only keeps a visitor from sending a library.

@@ -18,6 +18,8 @@ State = Literal["waiting", "loading", "writing", "finished", "stopped"]
 CHUNK = 16
 # Seconds between two updates of the page, at least: more often is not seen and only sent.
 UPDATE_EVERY = 0.1
+# Long texts take browsers longer to lay out: this many bytes, over all models, add as much again.
+BYTES_PER_UPDATE = 2_000
 
 
 @dataclass
@@ -96,10 +98,14 @@ def write_in_turns(
             if is_stopped():
                 yield _stopped(columns)
                 return
-            if time.perf_counter() - updated >= UPDATE_EVERY:
+            if time.perf_counter() - updated >= UPDATE_EVERY * (1 + _written(columns) / BYTES_PER_UPDATE):
                 yield columns
                 updated = time.perf_counter()
     yield columns
+
+
+def _written(columns: list[Column]) -> int:
+    return sum(len(column.infos) for column in columns)
 
 
 def _stopped(columns: list[Column]) -> list[Column]:

@@ -8,11 +8,15 @@ TEMPLATE = (
     'aria-label="Text of this model. Arrow keys move through it and tell the odds of each byte."></div>'
 )
 
+# Updates that come faster than the browser draws are put on the page together.
 GROW = """
 const region = element.querySelector(".written");
 let shown = "";
+let isPlanned = false;
 const grow = () => {
+  isPlanned = false;
   const value = props.value || "";
+  if (value === shown) return;
   const atEnd = region.scrollHeight - region.scrollTop - region.clientHeight < 40;
   if (value.startsWith(shown)) region.insertAdjacentHTML("beforeend", value.slice(shown.length));
   else region.innerHTML = value;
@@ -20,7 +24,10 @@ const grow = () => {
   if (atEnd) region.scrollTop = region.scrollHeight;
 };
 grow();
-watch("value", grow);
+watch("value", () => {
+  if (!isPlanned) setTimeout(grow, 30);
+  isPlanned = true;
+});
 """
 
 

@@ -82,10 +82,16 @@ def test_depth_steps_reach_the_models_that_take_them(shelf):
 
 
 def test_a_stopped_run_keeps_what_it_has(shelf):
-    asked = iter([False] * 6 + [True] * 100)
+    asked = iter([False] * 12 + [True] * 100)
     *_, columns = write_in_turns(shelf, WritingRequest(models=ALL, length=500), lambda: next(asked))
     assert [column.state for column in columns] == ["stopped"] * 4
     assert all(0 < len(column.infos) < 500 for column in columns)
+
+
+def test_a_run_stops_while_models_are_loaded(shelf):
+    *_, columns = write_in_turns(shelf, WritingRequest(models=ALL), lambda: True)
+    assert [column.state for column in columns] == ["stopped"] * 4
+    assert not any(column.infos for column in columns)
 
 
 def test_only_the_visitor_s_own_run_is_stopped():

@@ -31,11 +31,24 @@ def texts(page: Page) -> list[str]:
     return [bytes(int(info.split()[0]) for each in card for info in each.split(";")).decode() for card in odds]
 
 
+# Whether the cards hold as many bytes as the line above them says.
+IS_DRAWN = """(word) => {
+  const said = document.querySelector("#line").textContent.match(new RegExp(word + " ([0-9,]+) bytes"));
+  const odds = [...document.querySelectorAll("#cards .written b")].map((b) => b.dataset.o.split(";").length);
+  return said && Number(said[1].replaceAll(",", "")) === odds.reduce((sum, each) => sum + each, 0);
+}"""
+
+
 def generate(page: Page, prompt: str) -> list[str]:
     """Write on after a prompt and wait until all models have finished."""
     page.locator("#prompt textarea").fill(prompt)
     page.locator("#go").click()
-    expect(page.locator("#line")).to_contain_text("Finished", timeout=LONGEST)
+    return finished(page)
+
+
+def finished(page: Page, word: str = "Finished:") -> list[str]:
+    """The texts, once all of them are on the page."""
+    page.wait_for_function(IS_DRAWN, arg=word, timeout=LONGEST)
     return texts(page)
 
 
@@ -60,26 +73,27 @@ const timer = setInterval(() => {
 
 
 def test_text_grows_in_four_cards_at_the_same_time(open_tab):
-    page = open_tab("?length=600")
+    page = open_tab("?length=2000")
     page.evaluate(WATCH)
     written = generate(page, "The history of")
-    assert [len(each) for each in written] == [600] * 4
+    assert [len(each) for each in written] == [2000] * 4
     sizes = [each for each in page.evaluate("window.sizes") if sum(each)]
     for number in range(4):
         assert len({each[number] for each in sizes}) >= 3  # in several steps
-    assert any(min(each) > 0 and max(each) < 600 for each in sizes)  # and all while the others grew
+    assert any(min(each) > 0 and max(each) < 2000 for each in sizes)  # and all while the others grew
     assert page.evaluate("window.writing") == 4
-    expect(page.locator("#cards .card-foot").first).to_contain_text(re.compile(r"finished.*B/s.*first byte.*600 bytes"))
+    expect(page.locator("#cards .card-foot").first).to_contain_text(
+        re.compile(r"finished.*B/s.*first byte.*2,000 bytes")
+    )
 
 
 def test_stop_in_mid_stream_keeps_what_is_written(open_tab):
-    page = open_tab("?length=4000")
+    page = open_tab("?length=2000")
     page.evaluate(STOP_EARLY)
     page.locator("#go").click()
-    expect(page.locator("#line")).to_contain_text("Stopped after", timeout=LONGEST)
+    stopped = finished(page, "Stopped after")
     expect(page.locator("#cards .state.stopped")).to_have_count(4)
-    stopped = texts(page)
-    assert all(0 < len(each) < 4000 for each in stopped)
+    assert all(0 < len(each) < 2000 for each in stopped)
     page.wait_for_timeout(500)
     assert texts(page) == stopped
     with page.expect_download() as downloaded:
@@ -100,8 +114,7 @@ def test_same_seed_same_text_and_regenerate_another(open_tab):
     page.wait_for_function(
         "old => document.querySelectorAll('.written')[0].textContent !== old", arg="In 1912 , " + first[0]
     )
-    expect(page.locator("#line")).to_contain_text("Finished", timeout=LONGEST)
-    assert texts(page) != first
+    assert finished(page) != first
 
 
 @pytest.mark.parametrize(
@@ -168,8 +181,7 @@ def test_plain_text_copy_link_and_download(open_tab):
     expect(page.locator("#prompt textarea")).to_have_value("She was ")
     expect(page.locator("#cards .written:visible")).to_have_count(1)
     page.locator("#go").click()
-    expect(page.locator("#line")).to_contain_text("Finished", timeout=LONGEST)
-    assert texts(page) == [written]
+    assert finished(page) == [written]
 
 
 def test_a_text_is_scored_under_each_model(open_tab):
