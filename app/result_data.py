@@ -41,18 +41,17 @@ class Choice:
         return rows_of(self.group, self.source)
 
 
-def bundled_records() -> list[RunRecord]:
-    """The records beside the bundled checkpoints; none if there is no such file."""
+def all_groups(brought: Sequence[str] = ()) -> tuple[RunGroup, ...]:
+    """Groups of the records beside the bundled checkpoints and of those a visitor brought, as JSON lines."""
     path = bundle_folder() / RECORDS
-    if not path.is_file():
-        return []
-    return list(_read(path, path.stat().st_mtime_ns))
+    changed = path.stat().st_mtime_ns if path.is_file() else 0
+    return _grouped(path, changed, tuple(brought))
 
 
-@lru_cache(maxsize=2)  # read again when the file changes
-def _read(path: Path, changed: int) -> tuple[RunRecord, ...]:
-    del changed
-    return tuple(read_records(path))
+@lru_cache(maxsize=8)  # grouped again when the file changes, or when a visitor brings others
+def _grouped(path: Path, changed: int, brought: tuple[str, ...]) -> tuple[RunGroup, ...]:
+    bundled = read_records(path) if changed else []
+    return groups_of([*bundled, *map(RunRecord.from_json, brought)])
 
 
 def mark_as_yours(records: Sequence[RunRecord]) -> list[RunRecord]:

@@ -10,12 +10,10 @@ import gradio as gr
 from app.errors import in_words, shown_to_user
 from app.plot_style import for_page
 from app.result_actions import FIGURES, control, curves, show, table_groups
-from app.result_data import EVERY_CORPUS, Source, bundled_records, choose, corpora, groups_of, mark_as_yours
+from app.result_data import EVERY_CORPUS, YOURS, Source, all_groups, choose, corpora, mark_as_yours
 from app.result_files import write_figure_data, write_figure_pdf, write_table
 from app.result_tables import COLUMNS, TYPES
 from app.uploads import read_upload
-from training.groups import RunGroup
-from training.records import RunRecord
 
 # The link has its address a moment after the event ends.
 PRESS = "() => setTimeout(() => document.querySelector('#results-file').click(), 80)"
@@ -90,26 +88,25 @@ def build_results_tab(tab: gr.Tab) -> None:
     # Browsers download what a link points to: buttons put a file behind this one and press it.
     file = gr.DownloadButton("File", visible="hidden", elem_id="results-file")
 
-    def groups(records: list[RunRecord]) -> tuple[RunGroup, ...]:
-        return groups_of([*bundled_records(), *records])
-
-    def refresh(records: list[RunRecord], place: str, name: str | None, labels: list[str]) -> tuple:
-        found = groups(records)
+    def refresh(records: list[str], place: str, name: str | None, labels: list[str]) -> tuple:
+        found = all_groups(records)
         places = corpora(found)
         place = place if place in places else EVERY_CORPUS
-        shown = control(found, name, place, labels or None)
+        # What a visitor brings is shown without another click.
+        yours = [label for group in found for label in group.labels if label.endswith(YOURS)]
+        shown = control(found, name, place, [*labels, *yours] if labels else None)
         return (
             gr.update(choices=[("all", EVERY_CORPUS), *((each, each) for each in places)], value=place),
             gr.update(choices=shown.groups, value=shown.group),
             gr.update(choices=shown.models, value=shown.chosen),
         )
 
-    def change_recipe(records: list[RunRecord], place: str, name: str | None) -> tuple:
-        shown = control(groups(records), name, place, None)
+    def change_recipe(records: list[str], place: str, name: str | None) -> tuple:
+        shown = control(all_groups(records), name, place, None)
         return gr.update(choices=shown.groups, value=shown.group), gr.update(choices=shown.models, value=shown.chosen)
 
     def draw(
-        records: list[RunRecord],
+        records: list[str],
         place: str,
         name: str | None,
         labels: list[str],
@@ -119,7 +116,7 @@ def build_results_tab(tab: gr.Tab) -> None:
         points: int,
     ) -> tuple[Any, ...]:
         results = show(
-            groups(records),
+            all_groups(records),
             name,
             labels,
             shown,
@@ -133,10 +130,10 @@ def build_results_tab(tab: gr.Tab) -> None:
         return (*texts, *(for_page(results.figures[each], each) for each in plots))
 
     def draw_curves(records, name, labels, shown: Source, loss_of: str, points: int):
-        figure = curves(choose(groups(records), name, labels, shown), loss_of, int(points))
+        figure = curves(choose(all_groups(records), name, labels, shown), loss_of, int(points))
         return for_page(figure, "learning_curves")
 
-    def take(path: str | None) -> tuple[list[RunRecord], str]:
+    def take(path: str | None) -> tuple[list[str], str]:
         if path is None:
             return [], ""
         try:
@@ -145,17 +142,18 @@ def build_results_tab(tab: gr.Tab) -> None:
             # Beside the file it stays readable until another is chosen.
             return [], f'<p class="finding"><em>This file cannot be used.</em> {html.escape(in_words(error))}</p>'
         kinds = len({record.model for record in records})
-        return records, (
-            f'<p class="finding">{len(records)} runs of {kinds} models are in the lists above, marked “(yours)”. They '
-            "stay with this page and are forgotten when you leave.</p>"
-        )
+        # As text: Gradio hashes what it keeps, and a record holds objects that have no hash.
+        models = f"{kinds} model{'s' if kinds > 1 else ''}"
+        words = f"Runs read: {len(records)}, of {models}, marked “(yours)” in the lists above."
+        words += " They stay with this page and are forgotten when you leave."
+        return [record.to_json() for record in records], f'<p class="finding">{words}</p>'
 
     def save_table(form: str, records, place: str, name, labels, shown: Source, every: bool):
-        choice = choose(groups(records), name, labels, shown)
+        choice = choose(all_groups(records), name, labels, shown)
         return str(write_table(choice, table_groups(choice, every, place), form, Path(file.GRADIO_CACHE)))
 
     def save_figure(write, figure: str, records, name, labels, shown: Source):
-        return str(write(choose(groups(records), name, labels, shown), figure, Path(file.GRADIO_CACHE)))
+        return str(write(choose(all_groups(records), name, labels, shown), figure, Path(file.GRADIO_CACHE)))
 
     chosen = [brought, recipe, models, source]
     everything = [brought, corpus, recipe, models, source, every_recipe, which, window]
@@ -206,4 +204,4 @@ def build_results_tab(tab: gr.Tab) -> None:
 def _download(button: gr.Button, save: Any, inputs: list, file: gr.DownloadButton, api_name: str) -> None:
     """Let a button make a file and hand it to the browser."""
     made = button.click(shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden")
-    made.success(None, None, None, js=PRESS)
+    made.success(None, None, None, js=PRESS, api_name=f"{api_name}_pressed", api_visibility="private")

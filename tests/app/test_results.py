@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.result_actions import FIGURES, control, curves, show, table_groups
-from app.result_data import bundled_records, choose, default_group, groups_of, mark_as_yours
+from app.result_data import all_groups, choose, default_group, groups_of, mark_as_yours
 from app.result_figures import smooth
 from app.result_files import write_figure_data, write_figure_pdf, write_table
 from app.result_tables import COLUMNS
@@ -200,8 +200,11 @@ def test_a_file_that_cannot_be_made_says_why(groups, tmp_path):
 
 def test_bundled_records_are_read_again_when_they_change(tmp_path, monkeypatch):
     monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(tmp_path))
-    assert bundled_records() == []
+    assert all_groups() == ()
     write_records(runs("standard"), tmp_path / "runs.jsonl")
-    assert len(bundled_records()) == 3
+    assert [len(group.runs["standard"]) for group in all_groups()] == [3]
+    assert all_groups() is all_groups()
     write_records(published_records(), tmp_path / "runs.jsonl")
-    assert len(bundled_records()) == 20
+    assert [len(group.labels) for group in all_groups()] == [4]
+    brought = [each.to_json() for each in mark_as_yours(runs("standard"))]
+    assert [len(group.labels) for group in all_groups(brought)] == [5]

@@ -104,8 +104,8 @@ def test_own_runs_are_uploaded_and_bad_ones_refused(open_page, tmp_path):
     good = tmp_path / "runs.jsonl"
     write_records(runs("time-indexed-mlp", (1.5, 1.6, 1.7)), good)
     page.locator("#results-upload input[type=file]").set_input_files(good)
-    expect(note).to_contain_text("3 runs of 1 models are in the lists above")
-    page.locator("#results-models").get_by_label("Time-Indexed MLP (yours)").check()
-    expect(rows(page).filter(has_text="(yours)")).to_have_count(1)
-    expect(page.locator("#results-headline")).to_contain_text("1.600")
+    expect(note).to_contain_text("Runs read: 3, of 1 model, marked")
+    expect(page.locator("#results-models").get_by_label("Time-Indexed MLP (yours)")).to_be_checked()
+    expect(rows(page).filter(has_text="(yours)")).to_contain_text("1.6")
+    expect(page.locator("#results-loss .ytick")).to_have_count(5)
     take_screenshot(page, "results-uploaded")
