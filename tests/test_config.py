@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tipshare
-from tests.models import GRID, SMALL
+from tests.models import GRID, SMALL, fill
 from tipshare import ModelConfig
 from tipshare.config import Activation, Branches, Gate, Mixer, Positions, Step, Time, TimeNetwork, Weights
 
@@ -118,7 +118,7 @@ def test_random_valid_configs_round_trip_and_count(config):
     assert tipshare.count_parameters(config).total > 0
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(config=valid_configs, dropout=st.booleans())
 def test_random_valid_configs_build_and_run(config, dropout):
     model = config.build(key=jax.random.key(0))
@@ -158,7 +158,7 @@ def test_default_presets_keep_within_their_budgets():
 
 def test_parts_add_up_to_every_stored_number():
     for name, config in GRID.items():
-        model = config.build(key=jax.random.key(0))
+        model = fill(config)
         stored = sum(leaf.size for leaf in jax.tree.leaves(model))
         counts = tipshare.count_parameters(model)
         assert counts.total == stored, name

@@ -26,9 +26,6 @@ SCREENSHOTS = Path(__file__).parent / "screenshots"
 WIDTHS = (1280, 390)
 THEMES = ("light", "dark")
 
-# As long as for actions: figures take a while on a busy machine.
-expect.set_options(timeout=20_000)
-
 OpenPage = Callable[..., Page]
 
 # Milliseconds; long enough for a busy machine, and only ever waited for in full by a test that fails.
