@@ -83,10 +83,9 @@ class GateActions:
         for each in self._shelf.names()[:MOST_PANELS]:
             try:
                 looked += self._look(each, None)
-            except ValueError as error:
+            except ValueError:
                 # One damaged checkpoint must not hide the others.
                 unread.append(f"{html.escape(each)} cannot be read.")
-                del error
         if not looked:
             return finding(NO_MODEL, *unread), _nothing(), _nothing()
         words = similarity_in_words([entry for entry, _ in looked], [views for _, views in looked], name)

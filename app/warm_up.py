@@ -5,16 +5,20 @@ import time
 from collections.abc import Callable
 
 import tipshare
+from app.gate_actions import GateActions
 from app.settings import WritingRequest
 from app.shelf import ModelShelf
 from app.writing import write_in_turns
 
 
 def warm_up(shelf: ModelShelf, say: Callable[[str], None]) -> None:
-    """Run every bundled model once on a short and on a long prompt and let it score; then time a first byte."""
+    """Run every bundled model once on a short and on a long prompt and let it score; then time a first byte.
+
+    At last the views of the Gates tab, which a visitor looks at later.
+    """
     began = time.perf_counter()
-    names = shelf.names()
-    for name in names:
+    names = []
+    for name in shelf.names():
         try:
             model = shelf.get(name).model
         except ValueError as error:
@@ -25,6 +29,7 @@ def warm_up(shelf: ModelShelf, say: Callable[[str], None]) -> None:
             for _ in tipshare.stream(model, prompt, max_bytes=2):
                 pass
         model.score("a")
+        names.append(name)
     if not names:
         return
     say(f"warm after {time.perf_counter() - began:.1f} s")
@@ -33,6 +38,12 @@ def warm_up(shelf: ModelShelf, say: Callable[[str], None]) -> None:
         if all(column.infos for column in columns):
             break
     say(f"first byte of {len(names[:4])} models after {time.perf_counter() - began:.2f} s")
+    gates = GateActions(shelf)
+    for name in names:
+        gates.views(name, None, None, "value", "value")
+        gates.at_depth(name, None, 0.5)
+        gates.follow(name, None, "The history of")
+    gates.weights(None)
 
 
 def warm_up_in_background(shelf: ModelShelf, say: Callable[[str], None]) -> threading.Thread:
