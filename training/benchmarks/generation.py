@@ -60,7 +60,7 @@ def measure_copy_rate(megabytes: int = 256) -> float:
     return source.nbytes / min(taken)
 
 
-def measure_positions(model: LanguageModel, turns: int = 3) -> float:
+def measure_positions(model: LanguageModel, turns: int = 7) -> float:
     """What a byte near position 4,000 costs, in units of one near position 200: median over chunks."""
     ratios = []
     for seed in range(turns):
