@@ -112,7 +112,8 @@ def read_query(query: Mapping[str, str], known_models: list[str]) -> WritingRequ
 
 def _whole(name: str, value: Any) -> int:
     """A whole number from a control, which may hand out 3.0 for 3 and None for an empty field."""
-    if value is None or isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not is_whole:
         raise ValueError(f"{name.replace('_', '-')}={value!r} must be a whole number")
     return int(value)
 

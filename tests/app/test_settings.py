@@ -83,3 +83,10 @@ def test_controls_hand_out_floats_and_empty_fields():
         WritingRequest.of_controls(*{**values, "seed": None}.values())
     with pytest.raises(ValueError, match=r"top-k=2.5 must be a whole number"):
         WritingRequest.of_controls(*{**values, "top_k": 2.5}.values())
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), True, "3"])
+def test_what_is_no_whole_number_is_refused_in_words(value):
+    values = {name: getattr(WritingRequest(models=("standard",)), name) for name in PARAMETERS}
+    with pytest.raises(ValueError, match=f"seed={value!r} must be a whole number"):
+        WritingRequest.of_controls(*{**values, "seed": value}.values())
