@@ -34,8 +34,17 @@ class TimeMlp(eqx.Module):
         return activate(self.second(activate(self.first(features), "silu")), "silu")
 
 
+# The published number of time units. An optimizer that moves every entry of a projection by about the same amount, as
+# Adam does, moves the generated weights by that amount times the number of time units. So that a model with fewer units
+# learns as fast under the same learning rate, its units are multiplied by what they are short of this number.
+REFERENCE_TIME_UNITS = 64
+
+
 class GeneratedArray(eqx.Module):
-    """`value(t) = base + time(t) @ projection`. An array that starts constant has a fixed number for its base."""
+    """`value(t) = base + scale time(t) @ projection`, with `scale = 64 / time_dim`: see REFERENCE_TIME_UNITS.
+
+    An array that starts constant has a fixed number for its base.
+    """
 
     projection: NamedArray  # time x the array's axes
     base: NamedArray | None
@@ -47,12 +56,14 @@ class GeneratedArray(eqx.Module):
         if constant is None and start.ndim > 1:
             # Matrices differ along depth from the start, by about as much as they differ from zero: time units leave
             # the SiLU with a root mean square near 0.36.
-            spread = hax.std(start) / (0.36 * math.sqrt(Time.size))
+            scale = REFERENCE_TIME_UNITS / Time.size
+            spread = hax.std(start) / (0.36 * scale * math.sqrt(Time.size))
             projection = hax.random.normal(key, projection.axes) * spread
         return GeneratedArray(projection, start if constant is None else None, constant or 0.0)
 
     def at(self, time: NamedArray) -> NamedArray:
         Time, *Out = self.projection.axes
+        time = time * (REFERENCE_TIME_UNITS / Time.size)
         return contract(time, self.projection, (Time,), Out) + (self.constant if self.base is None else self.base)
 
 
