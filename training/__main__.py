@@ -12,6 +12,7 @@ def main(arguments: list[str] | None = None) -> int:
     import tyro
 
     from training.commands.benchmark import Benchmark
+    from training.commands.bundle import Bundle
     from training.commands.evaluate import Evaluate
     from training.commands.push import Push, PushAll, PushSpace
     from training.commands.recipes import Recipes
@@ -26,6 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
         "evaluate": Evaluate,
         "report": Report,
         "benchmark": Benchmark,
+        "bundle": Bundle,
         "push": Push,
         "push-all": PushAll,
         "push-space": PushSpace,

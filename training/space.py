@@ -7,7 +7,7 @@ from pathlib import Path
 from tipshare.hub import Published, commit_files
 
 README = "README.md"
-FOLDERS = ("app", "tipshare", "training", "checkpoints")
+FOLDERS = ("app", "tipshare", "training", "checkpoints", "docs")
 FILES = ("app.py", "requirements.txt", "pyproject.toml", "LICENSE")
 SKIPPED = {"__pycache__", ".ipynb_checkpoints"}
 WEIGHT_SUFFIXES = (".safetensors",)

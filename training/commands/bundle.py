@@ -1,0 +1,40 @@
+"""`python -m training bundle`: checkpoints and records that travel with the project."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle:
+    """Put finished runs, one per kind, and records into the folder that the page and `tipshare.load` read.
+
+    Weights over 20 MB are stored as bfloat16; more than 60 MB in all are refused.
+    """
+
+    runs: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Folders of finished runs."""
+    records: Path | None = None
+    """Records to add as well, a JSON lines file or a folder of them; a record of the same run is replaced."""
+    folder: Path = Path("checkpoints")
+    """Where to."""
+
+    def run(self) -> int:
+        from training.bundle import plan_bundle, write_bundle
+        from training.hub import find_checkpoint
+        from training.records import append_record, read_records
+
+        if not self.runs and self.records is None:
+            raise ValueError("nothing to bundle: name the folders of finished runs, or a file of --records")
+        planned = plan_bundle([find_checkpoint(run) for run in self.runs])
+        added = read_records(self.records) if self.records else []
+        write_bundle(planned, self.folder)
+        for record in added:
+            append_record(record, self.folder / "runs.jsonl")
+        for kind, each in planned.items():
+            print(f"{self.folder / kind}: {each.size / 1e6:.1f} MB, {each.dtype}")
+        if added:
+            print(f"{self.folder / 'runs.jsonl'}: {len(added)} records added or replaced")
+        return 0
