@@ -7,6 +7,7 @@ from pathlib import Path
 
 from training.records import RunRecord
 from training.report import headline, results_table_markdown
+from training.showcase_tables import depth_table, search_table, showcase_table
 from training.speed_tables import generation_table, training_table
 
 RECIPE = "published-1000"
@@ -16,6 +17,12 @@ def results_section(records: Sequence[RunRecord]) -> str:
     """One sentence and the table, with the published rows below ours."""
     table = results_table_markdown(records, recipe=RECIPE, source="both")
     return between_marks("results", f"{headline(records, recipe=RECIPE)}\n\n{table.strip()}")
+
+
+def showcase_section(records: Sequence[RunRecord]) -> str:
+    """The bundled checkpoints: their losses, other numbers of depth steps, and the search for learning rates."""
+    parts = [showcase_table(records), depth_table(records), search_table(records)]
+    return between_marks("showcase", "\n\n".join(parts))
 
 
 def speed_section(folder: Path) -> str:
@@ -35,8 +42,8 @@ def between_marks(name: str, text: str) -> str:
 
 
 def update_readme(path: Path, records: Sequence[RunRecord], benchmarks: Path | None = None) -> None:
-    """Replace what stands between the marks of a README: the results, and the speed if a folder of reports is given."""
-    sections = {"results": results_section(records)}
+    """Replace what stands between the marks of a README; the speed only if a folder of benchmark reports is given."""
+    sections = {"results": results_section(records), "showcase": showcase_section(records)}
     if benchmarks is not None:
         sections["speed"] = speed_section(benchmarks)
     text = path.read_text(encoding="utf-8")

@@ -1,12 +1,10 @@
 """Markdown tables of what `python -m training benchmark` measured."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from tipshare.config import KINDS
+from training.markdown import markdown_table
 from training.palette import title_of
-
-Row = Sequence[str]
 
 
 def training_table(report: dict[str, Any]) -> str:
@@ -22,7 +20,7 @@ def training_table(report: dict[str, Any]) -> str:
         )
         for name, numbers in report["parties"].items()
     ]
-    return _table(heads, rows)
+    return markdown_table(heads, rows)
 
 
 def generation_table(report: dict[str, Any]) -> str:
@@ -53,7 +51,7 @@ def generation_table(report: dict[str, Any]) -> str:
                 *(_seconds(first.get(start)) for start in ("cold", "warm_cache")),
             )
         )
-    return _table(heads, rows)
+    return markdown_table(heads, rows)
 
 
 def _title(name: str) -> str:
@@ -74,8 +72,3 @@ def _percent(value: float | None) -> str:
 
 def _seconds(value: float | None) -> str:
     return "" if value is None else f"{value:.1f} s"
-
-
-def _table(heads: Row, rows: Sequence[Row]) -> str:
-    rule = ("---", *("---:" for _ in heads[1:]))
-    return "\n".join("| " + " | ".join(row) + " |" for row in (heads, rule, *rows))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from training.groups import RunGroup
+from training.markdown import markdown_table
 from training.palette import title_of
 from training.result_rows import ResultRow, Source, result_rows
 from training.significance import Comparison, compare_group
@@ -173,12 +174,13 @@ def _best(rows: Sequence[ResultRow]) -> int | None:
 
 
 def _markdown(columns: Sequence[Column[Row]], rows: Sequence[Row], *, best: int | None = None) -> str:
-    lines = [[each.heading for each in columns], ["---:" if each.is_number else "---" for each in columns]]
+    lines = []
     for place, row in enumerate(rows):
-        cells = [each.show(row).replace("|", "\\|") for each in columns]
+        cells = [each.show(row) for each in columns]
         judged = [each.is_judged and place == best for each in columns]
         lines.append([f"**{cell}**" if bold else cell for cell, bold in zip(cells, judged, strict=True)])
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
+    heads, is_number = [each.heading for each in columns], [each.is_number for each in columns]
+    return markdown_table(heads, lines, is_number=is_number) + "\n"
 
 
 def _latex(columns: Sequence[Column[Row]], rows: Sequence[Row], *, best: int | None = None) -> str:

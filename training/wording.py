@@ -9,13 +9,15 @@ from training.tables import count_in_words, show_loss, show_p
 
 
 def headline_of(group: RunGroup, *, metric: str = LOSS) -> str:
-    """One sentence: the best shared model against the plain one, with sizes, losses and significance."""
+    """One sentence: the best model that is smaller than the plain one against it, with sizes, losses and significance."""
     rows = {row.label: row for row in result_rows(group, metric=metric)}
     if not rows:
         raise ValueError(f"no run of {group.name} has the final number {metric!r}")
     # The four models by their own names come before ablations of them.
     named = {label: row for label, row in rows.items() if label == row.kind} or rows
     others = [row for label, row in named.items() if label != BASELINE] or list(named.values())
+    # Sharing is about doing as well with less; a larger model speaks for the rest only where there is no smaller one.
+    others = [row for row in others if (row.compression or 0) > 1] or others
     best = min(others, key=lambda row: row.loss.mean)
     name = (
         best.title

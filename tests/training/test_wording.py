@@ -13,6 +13,15 @@ def test_the_headline_compares_the_best_shared_model_with_the_plain_one():
     assert "Time-Indexed SSM is 0.220 lower, not significant (paired t test over 5 seeds, p = 0.0614" in sentence
 
 
+def test_the_headline_prefers_a_smaller_model_to_a_larger_one_that_is_a_little_better():
+    def sized(kind: str, total: int, loss: float):
+        return make_record(kind, loss=loss, parameters={"total": total, "effective": total})
+
+    small, large = sized("time-indexed-ssm", 900, 1.56), sized("neural-ode", 1_000_000, 1.55)
+    assert "Time-Indexed SSM is 0.030 higher" in headline_of(group_of(sized("standard", 5000, 1.53), small, large))
+    assert "Neural ODE is 0.020 higher" in headline_of(group_of(sized("standard", 5000, 1.53), large))
+
+
 def test_the_headline_of_one_model_and_of_ablations():
     alone = headline_of(group_of(make_record("time-indexed-mlp", loss=1.5)))
     assert alone.startswith("After 1,000 steps on wikitext-2, Time-Indexed MLP reaches 1.500 nats per byte")

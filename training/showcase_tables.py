@@ -1,0 +1,70 @@
+"""Markdown tables of the runs behind the bundled checkpoints, and of the search for their learning rates."""
+
+import re
+from collections.abc import Sequence
+
+from training.markdown import markdown_table
+from training.palette import rank_of, title_of
+from training.records import RunRecord
+
+RECIPE = "showcase"
+# The search is the recipe with another learning rate and fewer steps, nothing else.
+SEARCH = re.compile(rf"{RECIPE}\+learning_rate=[^+]+\+num_steps=\d+\+warmup_steps=\d+")
+DEPTHS = (3, 4, 6, 8, 12)
+
+
+def showcase_table(records: Sequence[RunRecord]) -> str:
+    """Loss of every kind on the whole validation and test text, with its size and learning rate."""
+    runs = _by_kind([each for each in records if each.recipe == RECIPE])
+    heads = ("model", "parameters", "learning rate", "valid (nats/byte)", "test (nats/byte)", "test (bits/byte)")
+    rows = [
+        (
+            title_of(run.model),
+            f"{run.parameters['total']:,}",
+            f"{run.settings['learning_rate']:g}",
+            *(
+                _number(run.final.get(name), decimals)
+                for name, decimals in (("valid_loss_full", 4), ("test_loss_full", 4), ("test_bits_per_byte", 3))
+            ),
+        )
+        for run in runs
+    ]
+    return markdown_table(heads, rows)
+
+
+def depth_table(records: Sequence[RunRecord]) -> str:
+    """Loss of the kinds whose weights are defined at every t, by the number of depth steps they are read with."""
+    runs = _by_kind([each for each in records if each.recipe == RECIPE])
+    names = [f"valid_loss_at_steps_{steps}" for steps in DEPTHS]
+    rows = [
+        (title_of(run.model), *(_number(run.final[name], 3) for name in names))
+        for run in runs
+        if all(name in run.final for name in names)
+    ]
+    return markdown_table(("depth steps", *map(str, DEPTHS)), rows)
+
+
+def search_table(records: Sequence[RunRecord]) -> str:
+    """Loss after a short run, kinds by learning rates; the lowest of every kind is bold."""
+    found = [each for each in records if SEARCH.fullmatch(each.recipe)]
+    rates = sorted({run.settings["learning_rate"] for run in found})
+    rows = []
+    for kind in sorted({run.kind for run in found}, key=rank_of):
+        losses = {run.settings["learning_rate"]: run.final["valid_loss"] for run in found if run.kind == kind}
+        best = min(losses, key=lambda rate: losses[rate])
+        cells = [_number(losses.get(rate), 3) for rate in rates]
+        rows.append(
+            (
+                title_of(kind),
+                *(f"**{cell}**" if rate == best else cell for rate, cell in zip(rates, cells, strict=True)),
+            )
+        )
+    return markdown_table(("learning rate", *(f"{rate:g}" for rate in rates)), rows)
+
+
+def _by_kind(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    return sorted(runs, key=lambda run: rank_of(run.kind))
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return "" if value is None else f"{value:.{decimals}f}"
