@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from haliax import Axis
 
-from tipshare.hypernet import GeneratedArray
+from tipshare import NeuralOdeConfig
+from tipshare.hypernet import GeneratedArray, TimeMlp
 
 Out = (Axis("embed", 24), Axis("hidden", 40))
 
@@ -38,3 +39,12 @@ def test_the_start_differs_along_depth_as_much_as_from_zero(time_dim: int) -> No
     array, time = generate(time_dim)
     varying = array.at(time) - array.base
     assert 0.4 < hax.std(varying).item() < 1.6
+
+
+@pytest.mark.parametrize("time_dim", [4, 16, 64, 256])
+def test_time_units_start_with_one_size(time_dim: int) -> None:
+    config = NeuralOdeConfig(time_dim=time_dim)
+    network = TimeMlp.init(config, key=jr.key(0))
+    features = hax.random.normal(jr.key(1), (Axis("depth", 50), config.Features))
+    units = network(features)
+    assert hax.sqrt(hax.mean(hax.square(units))).item() == pytest.approx(0.36, rel=0.35)

@@ -14,6 +14,16 @@ from tipshare.config import ModelConfig
 from tipshare.depth import TimeIndexed
 from tipshare.layers import Linear, activate, contract
 
+# The published number of time units. An optimizer that moves every weight by about the same amount, as Adam does, moves
+# what a layer gives by that amount times the number of its inputs. So that a model with fewer time units learns as fast
+# under the same learning rate, units that go into a layer are multiplied by what they are short of this number.
+REFERENCE_TIME_UNITS = 64
+
+
+def shortness(Time: Axis) -> float:
+    """How many times fewer time units there are than published."""
+    return REFERENCE_TIME_UNITS / Time.size
+
 
 class TimeMlp(eqx.Module):
     """The small network in front of one generated layer: features -> time -> time, with SiLU between."""
@@ -27,21 +37,16 @@ class TimeMlp(eqx.Module):
         k_first, k_second = jr.split(key)
         return TimeMlp(
             Linear.init(config.Features, Hidden, key=k_first),
-            Linear.init(Hidden, config.TimeUnits, key=k_second),
+            Linear.init(Hidden, config.TimeUnits, key=k_second, scale=1 / shortness(Hidden)),
         )
 
     def __call__(self, features: NamedArray) -> NamedArray:
-        return activate(self.second(activate(self.first(features), "silu")), "silu")
-
-
-# The published number of time units. An optimizer that moves every entry of a projection by about the same amount, as
-# Adam does, moves the generated weights by that amount times the number of time units. So that a model with fewer units
-# learns as fast under the same learning rate, its units are multiplied by what they are short of this number.
-REFERENCE_TIME_UNITS = 64
+        hidden = activate(self.first(features), "silu") * shortness(self.first.Out[0])
+        return activate(self.second(hidden), "silu")
 
 
 class GeneratedArray(eqx.Module):
-    """`value(t) = base + scale time(t) @ projection`, with `scale = 64 / time_dim`: see REFERENCE_TIME_UNITS.
+    """`value(t) = base + shortness * time(t) @ projection`.
 
     An array that starts constant has a fixed number for its base.
     """
@@ -56,14 +61,13 @@ class GeneratedArray(eqx.Module):
         if constant is None and start.ndim > 1:
             # Matrices differ along depth from the start, by about as much as they differ from zero: time units leave
             # the SiLU with a root mean square near 0.36.
-            scale = REFERENCE_TIME_UNITS / Time.size
-            spread = hax.std(start) / (0.36 * scale * math.sqrt(Time.size))
+            spread = hax.std(start) / (0.36 * shortness(Time) * math.sqrt(Time.size))
             projection = hax.random.normal(key, projection.axes) * spread
         return GeneratedArray(projection, start if constant is None else None, constant or 0.0)
 
     def at(self, time: NamedArray) -> NamedArray:
         Time, *Out = self.projection.axes
-        time = time * (REFERENCE_TIME_UNITS / Time.size)
+        time = time * shortness(Time)
         return contract(time, self.projection, (Time,), Out) + (self.constant if self.base is None else self.base)
 
 

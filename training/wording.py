@@ -9,7 +9,7 @@ from training.tables import count_in_words, show_loss, show_p
 
 
 def headline_of(group: RunGroup, *, metric: str = LOSS) -> str:
-    """One sentence: the best model that is smaller than the plain one against it, with sizes, losses and significance."""
+    """One sentence: the best smaller model against the plain one, with sizes, losses and significance."""
     rows = {row.label: row for row in result_rows(group, metric=metric)}
     if not rows:
         raise ValueError(f"no run of {group.name} has the final number {metric!r}")
