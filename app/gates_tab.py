@@ -7,6 +7,7 @@ from gradio.components.plot import PlotData
 
 from app.depth_views import NAMES
 from app.errors import shown_to_user
+from app.events import ON_PAGE
 from app.gate_actions import GateActions
 from app.gate_figures import COLOURS, ORDERS
 from app.plot_style import for_page
@@ -98,7 +99,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         return told, for_page(said, "predictions_along_depth"), for_page(moved, "hidden_path")
 
     lists: dict[str, Any] = {"inputs": [model, other], "outputs": [model, other], "show_progress": "hidden"}
-    tab.select(shown_to_user(list_models), **lists, api_name="list_gate_models")
+    tab.select(shown_to_user(list_models), **lists, api_name="list_gate_models", **ON_PAGE)
     arrival.success(shown_to_user(list_models), **lists, api_name="list_gate_models_again", api_visibility="private")
     gr.on(
         [model.change, other.change, place.input, order.input, colour.input],
@@ -106,6 +107,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         [model, other, place, order, colour],
         [place, words, heat_map, curves, spread],
         api_name="draw_gates",
+        **ON_PAGE,
         trigger_mode="always_last",
     )
     gr.on(
@@ -114,6 +116,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         [model, other, depth],
         at_depth,
         api_name="gates_at_depth",
+        **ON_PAGE,
         trigger_mode="always_last",
         show_progress="hidden",
     )
@@ -123,6 +126,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         weight,
         [weight_words, similarity, norms],
         api_name="compare_weights",
+        **ON_PAGE,
         trigger_mode="always_last",
     )
     gr.on(
@@ -131,6 +135,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         [model, other, prompt],
         [path_words, predictions, path],
         api_name="hidden_path",
+        **ON_PAGE,
         trigger_mode="always_last",
     )
 

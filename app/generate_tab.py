@@ -10,7 +10,7 @@ import gradio as gr
 from app.api import build_api
 from app.cards import show_bare_head, show_legend, show_line
 from app.errors import shown_to_user
-from app.events import CHECKED, QUICK, TURNS
+from app.events import CHECKED, ON_PAGE, QUICK, TURNS
 from app.generate_actions import GenerateActions
 from app.runs import Runs
 from app.sampling_controls import build_sampling_controls, draw_seed
@@ -87,6 +87,7 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
             api_name=name,
             show_progress="minimal",
             show_progress_on=line,
+            **ON_PAGE,
             **TURNS,
         )
 

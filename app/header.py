@@ -14,7 +14,12 @@ TITLE = "<h1>tipshare</h1><p>One block, every depth: <code>W(t) = W · σ(g(t))<
 def build_header(shelf: ModelShelf) -> Any:
     """Lay out the header; returns the event of a model's arrival."""
 
-    def load(source: str, progress: gr.Progress = gr.Progress()) -> tuple[str, str]:  # noqa: B008
+    def load_model(source: str, progress: gr.Progress = gr.Progress()) -> tuple[str, str]:  # noqa: B008
+        """Put a model on the shelf; returns the name by which the other events know it.
+
+        Args:
+            source: A Hub id (organisation/name), or the name of a bundled model.
+        """
         progress(0.1, desc=f"Looking for {source.strip()[:80]}")
         name = shelf.add(source)
         progress(0.6, desc="Reading the weights")
@@ -37,7 +42,7 @@ def build_header(shelf: ModelShelf) -> Any:
     arrived = gr.Textbox(visible=False)
     return gr.on(
         [fetch.click, source.submit],
-        shown_to_user(load),
+        shown_to_user(load_model),
         source,
         [arrived, note],
         api_name="load_model",

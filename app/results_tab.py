@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from app.errors import in_words, shown_to_user
+from app.events import ON_PAGE
 from app.plot_style import for_page
 from app.result_actions import FIGURES, control, curves, show, table_groups
 from app.result_data import EVERY_CORPUS, YOURS, Source, all_groups, choose, corpora, mark_as_yours
@@ -165,6 +166,7 @@ def build_results_tab(tab: gr.Tab) -> None:
         selected,
         [corpus, recipe, models],
         api_name="list_results",
+        **ON_PAGE,
         show_progress="hidden",
     )
     gr.on(
@@ -173,6 +175,7 @@ def build_results_tab(tab: gr.Tab) -> None:
         [brought, corpus, recipe],
         [recipe, models],
         api_name="choose_recipe",
+        **ON_PAGE,
         show_progress="hidden",
     )
     gr.on(
@@ -181,6 +184,7 @@ def build_results_tab(tab: gr.Tab) -> None:
         everything,
         shown,
         api_name="results",
+        **ON_PAGE,
         trigger_mode="always_last",
     )
     gr.on(
@@ -189,10 +193,11 @@ def build_results_tab(tab: gr.Tab) -> None:
         [*chosen, which, window],
         plots["learning_curves"],
         api_name="learning_curves",
+        **ON_PAGE,
         trigger_mode="always_last",
         show_progress="hidden",
     )
-    upload.change(take, upload, [brought, upload_note], api_name="upload_records", show_progress="hidden")
+    upload.change(take, upload, [brought, upload_note], api_name="upload_records", **ON_PAGE, show_progress="hidden")
     table_inputs = [brought, corpus, recipe, models, source, every_recipe]
     for button, form, name in ((table_csv, "csv", "table_csv"), (table_latex, "tex", "table_latex")):
         _download(button, partial(save_table, form), table_inputs, file, name)
@@ -203,5 +208,5 @@ def build_results_tab(tab: gr.Tab) -> None:
 
 def _download(button: gr.Button, save: Any, inputs: list, file: gr.DownloadButton, api_name: str) -> None:
     """Let a button make a file and hand it to the browser."""
-    made = button.click(shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden")
+    made = button.click(shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden", **ON_PAGE)
     made.success(None, None, None, js=PRESS, api_name=f"{api_name}_pressed", api_visibility="private")

@@ -17,6 +17,12 @@ def build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:
     """Lay out the section; it scores with the models that the tab has chosen."""
 
     def score(text: str, chosen: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """How well each model predicts a text: bits per byte, and the odds of every byte.
+
+        Args:
+            text: Any text.
+            chosen: Names of models, from `models`.
+        """
         for scored in score_in_turns(shelf, text or "", chosen or ()):
             yield show_scores(text, scored), {"models": [each.as_json() for each in scored]}
 

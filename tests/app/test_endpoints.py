@@ -111,3 +111,10 @@ def test_the_demo_says_how_long_it_took(server):
     server.wait_for("first byte of 4 models after")
     assert "tipshare is at http://127.0.0.1:" in server.printed()
     assert "Traceback" not in server.printed()
+
+
+def test_other_programs_are_offered_what_they_can_use_and_may_call_the_rest(client):
+    offered = client.view_api(return_format="dict")["named_endpoints"]
+    assert set(offered) == {"/write", "/score", "/models", "/load_model"}
+    words, *_ = client.predict(None, api_name="/compare_weights")
+    assert "Standard" in words
