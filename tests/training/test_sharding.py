@@ -1,14 +1,17 @@
 """Several devices and several processes compute what one device does."""
 
 import json
+import re
+import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.training.processes import CHANGES, ROOT, environment, finish, start
+from tests.training.processes import CHANGES, ROOT, environment, finish, start, wait_until
 from training.__main__ import main
 from training.records import read_records
 from training.sharding import Placement, start_processes
@@ -31,33 +34,46 @@ def test_eight_devices_give_the_loss_curve_of_one_and_resume(tmp_path, compilati
     assert facts["curves"]["resumed"] == facts["curves"]["fully sharded"]
 
 
-def test_two_processes_give_the_loss_curve_of_one(tmp_path, compilation_cache):
-    changes = [
-        "num_steps=20",
-        "warmup_steps=0",
-        "batch_size=4",
-        "length=16",
-        "evaluation_windows=8",
-        "full_evaluation=[]",
-        *CHANGES,
-    ]
-    arguments = ["train", "quick", "--model", "time-indexed-mlp", "--set", *changes, "sample_every=20"]
-    assert main([*arguments, "--out", str(tmp_path / "one")]) == 0
+def train_tiny(num_steps: int) -> list[str]:
+    """Arguments that train a tiny model for so many steps."""
+    changes = ["warmup_steps=0", "batch_size=4", "length=16", "evaluation_windows=8", "full_evaluation=[]", *CHANGES]
+    changes += [f"num_steps={num_steps}", f"sample_every={num_steps}"]
+    return ["train", "quick", "--model", "time-indexed-mlp", "--set", *changes]
+
+
+def start_two(arguments: list[str], cache: Path) -> list[subprocess.Popen]:
+    """Two processes that train one model together."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
     together = ["--devices", "fully-sharded", "--distributed", "--coordinator", address, "--num-processes", "2"]
-    processes = [
-        start([*arguments, "--out", str(tmp_path / "two"), *together, "--process-id", str(number)], compilation_cache)
-        for number in range(2)
-    ]
-    for process in processes:
+    return [start([*arguments, *together, "--process-id", str(number)], cache) for number in range(2)]
+
+
+def test_two_processes_give_the_loss_curve_of_one(tmp_path, compilation_cache):
+    arguments = train_tiny(20)
+    assert main([*arguments, "--out", str(tmp_path / "one")]) == 0
+    for process in start_two([*arguments, "--out", str(tmp_path / "two")], compilation_cache):
         code, _, errors = finish(process)
         assert code == 0, errors
     (one,), (two,) = (read_records(tmp_path / name / "runs.jsonl") for name in ("one", "two"))
     assert (two.machine["num_devices"], two.machine["num_processes"]) == ("2", "2")
     np.testing.assert_allclose(two.train_curve, one.train_curve, rtol=0, atol=1e-4)
     np.testing.assert_allclose(two.curve, one.curve, rtol=0, atol=1e-4)
+
+
+def test_a_signal_to_one_of_two_processes_stops_both_at_the_same_step(tmp_path, compilation_cache):
+    processes = start_two([*train_tiny(100_000), "--out", str(tmp_path)], compilation_cache)
+    # The first state: by then both are in the loop.
+    wait_until(lambda: any(tmp_path.rglob("step-*.json")), processes[0])
+    processes[1].send_signal(signal.SIGTERM)
+    said = []
+    for process in processes:
+        code, output, errors = finish(process, seconds=60)
+        assert code == 143, errors
+        said += re.findall(r"stopped by SIGTERM after step [\d,]+; its state is saved", output + errors)
+    assert len(said) == 2
+    assert said[0] == said[1]
 
 
 def test_what_does_not_divide_over_the_devices_is_refused():
