@@ -9,7 +9,7 @@ import pytest
 
 import tipshare
 from app.shelf import ModelShelf
-from tests.app.models import save_tiny_model
+from tests.app.models import build_tiny_model, save_tiny_model
 from tests.hub.conftest import hub  # noqa: F401
 from training.palette import COLOURS, colour_of
 
@@ -46,6 +46,13 @@ def test_an_entry_knows_its_model(shelf):
         assert entry.record.kind == name
     neural_ode = shelf.describe("neural-ode")
     assert neural_ode.stored > neural_ode.effective
+
+
+def test_weights_stored_as_bfloat16_are_computed_with_in_float32(tmp_path, monkeypatch):
+    monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(tmp_path))
+    tipshare.save(build_tiny_model("neural-ode"), tmp_path / "neural-ode", dtype="bfloat16")
+    shelf = ModelShelf()
+    assert shelf.get("neural-ode").model.embedding.dtype == "float32"
 
 
 def test_visitors_who_come_at_once_share_one_model(shelf):

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     from tipshare.checkpoint import load  # pyright: ignore[reportMissingImports]
 
     settings = read_settings(args)
-    model = load(args.checkpoint)
+    model = load(args.checkpoint, dtype="float32")
     # As bytes: what comes from a pipe need not be UTF-8.
     prompt = sys.stdin.buffer.read() if args.prompt is None else args.prompt.encode("utf-8", "surrogateescape")
     write_text(model, prompt, settings, steps=args.steps, as_json=args.json, out=sys.stdout, notes=sys.stderr)

@@ -26,7 +26,7 @@ class Evaluate:
         from training.corpus import load_corpus
         from training.evaluate import Evaluator
 
-        model = tipshare.load(self.checkpoint)
+        model = tipshare.load(self.checkpoint, dtype="float32")
         corpus = load_corpus(self.corpus, self.data_dir)
         parameters, static = eqx.partition(model, eqx.is_array)
         evaluator = Evaluator(static)
