@@ -7,7 +7,7 @@ from pathlib import Path
 
 from training.records import RunRecord
 from training.report import headline, results_table_markdown
-from training.showcase_tables import depth_table, search_table, showcase_table
+from training.showcase_tables import depth_table, search_table, showcase_in_words, showcase_table
 from training.speed_tables import generation_table, training_table
 
 RECIPE = "published-1000"
@@ -21,7 +21,7 @@ def results_section(records: Sequence[RunRecord]) -> str:
 
 def showcase_section(records: Sequence[RunRecord]) -> str:
     """The bundled checkpoints: their losses, other numbers of depth steps, and the search for learning rates."""
-    parts = [showcase_table(records), depth_table(records), search_table(records)]
+    parts = [showcase_in_words(records), showcase_table(records), depth_table(records), search_table(records)]
     return between_marks("showcase", "\n\n".join(parts))
 
 

@@ -1,4 +1,4 @@
-"""Markdown tables of the runs behind the bundled checkpoints, and of the search for their learning rates."""
+"""The runs behind the bundled checkpoints, and the search for their learning rates, as tables and in words."""
 
 import re
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ RECIPE = "showcase"
 # The search is the recipe with another learning rate and fewer steps, nothing else.
 SEARCH = re.compile(rf"{RECIPE}\+learning_rate=[^+]+\+num_steps=\d+\+warmup_steps=\d+")
 DEPTHS = (3, 4, 6, 8, 12)
+WHOLE = "valid_loss_full"
 
 
 def showcase_table(records: Sequence[RunRecord]) -> str:
@@ -24,12 +25,25 @@ def showcase_table(records: Sequence[RunRecord]) -> str:
             f"{run.settings['learning_rate']:g}",
             *(
                 _number(run.final.get(name), decimals)
-                for name, decimals in (("valid_loss_full", 4), ("test_loss_full", 4), ("test_bits_per_byte", 3))
+                for name, decimals in ((WHOLE, 4), ("test_loss_full", 4), ("test_bits_per_byte", 3))
             ),
         )
         for run in runs
     ]
     return markdown_table(heads, rows)
+
+
+def showcase_in_words(records: Sequence[RunRecord]) -> str:
+    """What the kinds reach on the whole validation text, from the lowest loss on, and at what size."""
+    runs = [each for each in records if each.recipe == RECIPE and WHOLE in each.final]
+    if not runs:
+        return "Not trained yet."
+    ranked = sorted(runs, key=lambda run: run.final[WHOLE])
+    parts = [f"{title_of(run.model)} {run.final[WHOLE]:.3f} ({run.parameters['total'] / 1e6:.2f} M)" for run in ranked]
+    return (
+        f"After {ranked[0].tokens_seen / 1e6:.1f} million bytes, nats per byte on the whole validation text and "
+        f"parameters, from the lowest loss on: {', '.join(parts)}. One seed each, and so without a test."
+    )
 
 
 def depth_table(records: Sequence[RunRecord]) -> str:

@@ -11,7 +11,8 @@ from tests.browser.conftest import CHROMIUM, FLAGS, PATIENCE
 
 FOLDER = ROOT / "docs"
 TABS = ("generate", "gates", "results", "about")
-WIDTH, HEIGHT = 1280, 1000
+WIDTH, HEIGHT = 1280, 1080
+PROMPT = " The history of"
 
 
 def main() -> None:
@@ -37,6 +38,7 @@ def show(page: Page, tab: str) -> None:
     page.get_by_role("tablist").first.wait_for()
     if tab == "generate":
         expect(page.locator("#cards .facts").first).to_contain_text("nats/byte")
+        page.locator("#prompt textarea").fill(PROMPT)
         page.locator("#go").click()
         expect(page.locator("#line")).to_contain_text("Finished", timeout=4 * PATIENCE)
     elif tab == "gates":

@@ -1,7 +1,7 @@
 """The README's tables of the bundled checkpoints."""
 
 from tests.training.factory import make_record
-from training.showcase_tables import depth_table, search_table, showcase_table
+from training.showcase_tables import depth_table, search_table, showcase_in_words, showcase_table
 
 
 def searched(kind: str, rate: float, loss: float):
@@ -35,3 +35,9 @@ def test_whole_texts_and_other_depths_come_from_the_showcase_alone():
         "| Time-Indexed SSM | 14,224 | 0.004 | 1.4100 | 1.3900 | 2.005 |",
     ]
     assert depth_table(runs).splitlines()[2:] == ["| Time-Indexed SSM | 1.030 | 1.040 | 1.060 | 1.080 | 1.120 |"]
+
+
+def test_the_kinds_are_ranked_in_words():
+    runs = [shown("standard", valid_loss_full=1.41), shown("time-indexed-ssm", valid_loss_full=1.38)]
+    assert "Time-Indexed SSM 1.380 (0.01 M), Standard 1.410 (0.01 M)." in showcase_in_words([*runs, make_record()])
+    assert showcase_in_words([make_record()]) == "Not trained yet."
