@@ -10,6 +10,7 @@ import pytest
 
 import tipshare
 from tipshare.config import ModelConfig
+from tipshare.hypernet import shortness
 
 SMALL = {
     "num_layers": 3,
@@ -55,7 +56,15 @@ def fill(config: ModelConfig, seed: int = 0) -> tipshare.LanguageModel:
     """
     noise = np.random.default_rng(seed)
     shapes = eqx.filter_eval_shape(config.build, key=jax.random.key(0))
-    return jax.tree.map(lambda leaf: jnp.asarray(noise.standard_normal(leaf.shape, np.float32) * 0.3), shapes)
+
+    def draw(path: tuple, leaf: jax.ShapeDtypeStruct) -> jax.Array:
+        names = [getattr(key, "name", None) for key in path]
+        # Layers multiply the few time units that they read; larger numbers would drown everything else in rounding.
+        reads_time_units = "projection" in names or ("second" in names and "weight" in names)
+        spread = 0.3 / shortness(config.TimeUnits) if reads_time_units else 0.3
+        return jnp.asarray(noise.standard_normal(leaf.shape, np.float32) * spread)
+
+    return jax.tree_util.tree_map_with_path(draw, shapes)
 
 
 @functools.cache
