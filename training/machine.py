@@ -1,5 +1,6 @@
 """What a run ran on: versions, devices and the commit of the code; no host name and no path."""
 
+import os
 import platform
 import subprocess
 from importlib.metadata import version
@@ -41,10 +42,13 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def _processor() -> str:
-    """The processor's name where Linux tells it."""
+    """The processor's name where Linux tells it, and how many of its threads this process may use."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or platform.machine()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0]}, {len(names)} threads" if names else platform.machine()
+    if not names:
+        return platform.machine()
+    usable = len(os.sched_getaffinity(0))
+    return f"{names[0]}, {usable} of {len(names)} threads" if usable < len(names) else f"{names[0]}, {usable} threads"
