@@ -17,8 +17,8 @@ _GRID = {
         mixer=mixer,
         step="residual",
         branches="sequential",
-        mlp_ratio=1.0,
         use_bias=False,
+        **({"mlp_ratio": 1.0} if mixer == "mlp" else {}),
     )
     for weights in ("own", "generated", "gated", "tied")
     for mixer in ("mlp", "ssm")

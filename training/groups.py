@@ -11,6 +11,7 @@ from typing import Any
 from tipshare.config import ModelConfig
 from training.palette import rank_of
 from training.records import RunRecord
+from training.shared_runs import with_shared_runs
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,9 +49,12 @@ class RunGroup:
 
 
 def group_records(records: Iterable[RunRecord]) -> list[RunGroup]:
-    """All groups in the records, in the order of their first run; a run that was repeated counts once."""
+    """All groups in the records, in the order of their first run.
+
+    A run that was repeated counts once; one that is part of an ablation as well is in both groups.
+    """
     by_key: dict[tuple[str, str, int, int, str], list[RunRecord]] = {}
-    for record in {each.id: each for each in records}.values():
+    for record in {each.id: each for each in with_shared_runs(records)}.values():
         by_key.setdefault(_key(record), []).append(record)
     names = _names(list(by_key))
     return [
@@ -82,6 +86,11 @@ def choose_group(records: Iterable[RunRecord], *, recipe: str | None = None, cor
         f"{asked} fits {len(fitting)} groups of runs, and their numbers cannot share a table; "
         f"choose one as recipe: {', '.join(each.name for each in fitting)}"
     )
+
+
+def by_kind(runs: Iterable[RunRecord]) -> list[RunRecord]:
+    """Runs in the order of their kinds, as every table has them."""
+    return sorted(runs, key=lambda run: rank_of(run.kind))
 
 
 def _key(record: RunRecord) -> tuple[str, str, int, int, str]:

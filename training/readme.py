@@ -2,21 +2,36 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from training.ablation_tables import ablation_cells, ablation_table, question_table
 from training.records import RunRecord
+from training.repeat_tables import shape_table, timeline_table
 from training.report import headline, results_table_markdown
 from training.showcase_tables import depth_table, search_table, showcase_in_words, showcase_table
 from training.speed_tables import generation_table, training_table
 
 RECIPE = "published-1000"
+NOT_YET = "Not measured yet."
 
 
 def results_section(records: Sequence[RunRecord]) -> str:
     """One sentence and the table, with the published rows below ours."""
     table = results_table_markdown(records, recipe=RECIPE, source="both")
     return between_marks("results", f"{headline(records, recipe=RECIPE)}\n\n{table.strip()}")
+
+
+def ablation_section(records: Sequence[RunRecord]) -> str:
+    """Where weights come from, and what each source adds to the loss."""
+    cells = ablation_cells(records)
+    tables = f"{ablation_table(cells)}\n\n{question_table(cells)}"
+    return between_marks("ablations", tables if cells else NOT_YET)
+
+
+def repeat_section(records: Sequence[RunRecord]) -> str:
+    """The longer published run and the published shapes, repeated."""
+    return between_marks("repetitions", f"{timeline_table(records)}\n\n{shape_table(records)}")
 
 
 def showcase_section(records: Sequence[RunRecord]) -> str:
@@ -32,7 +47,16 @@ def speed_section(folder: Path) -> str:
         path = folder / f"{name}.json"
         if path.is_file():
             tables.append(make_table(json.loads(path.read_text(encoding="utf-8"))))
-    return between_marks("speed", "\n\n".join(tables) or "Not measured yet.")
+    return between_marks("speed", "\n\n".join(tables) or NOT_YET)
+
+
+# The parts that come from records alone, by the names in their marks.
+SECTIONS: dict[str, Callable[[Sequence[RunRecord]], str]] = {
+    "results": results_section,
+    "ablations": ablation_section,
+    "repetitions": repeat_section,
+    "showcase": showcase_section,
+}
 
 
 def between_marks(name: str, text: str) -> str:
@@ -43,7 +67,7 @@ def between_marks(name: str, text: str) -> str:
 
 def update_readme(path: Path, records: Sequence[RunRecord], benchmarks: Path | None = None) -> None:
     """Replace what stands between the marks of a README; the speed only if a folder of benchmark reports is given."""
-    sections = {"results": results_section(records), "showcase": showcase_section(records)}
+    sections = {name: write(records) for name, write in SECTIONS.items()}
     if benchmarks is not None:
         sections["speed"] = speed_section(benchmarks)
     text = path.read_text(encoding="utf-8")

@@ -143,7 +143,7 @@ class Recipe:
                 f"recipe {self.name} trains on windows of {self.length} bytes, but the model has "
                 f"max_position_embeddings={config.max_position_embeddings}; make them fit"
             )
-        return (model if preset_name == "default" else f"{model} ({preset_name})"), config
+        return (model if preset_name == "default" else f"{model}, {preset_name} shape"), config
 
     def change(self, changes: list[str] | tuple[str, ...]) -> "Recipe":
         """A copy with fields set from texts such as `num_steps=50` or `model.hidden_dim=384`.

@@ -73,6 +73,12 @@ def plain_parameters(config: ModelConfig) -> int:
     return count_parameters(StandardConfig(**{name: getattr(config, name) for name in sizes})).total
 
 
+def step_memory(run: RunRecord) -> float | None:
+    """Megabytes of one step. The peak of a process will not do: it includes all that ran in it before."""
+    parts = [run.memory.get("step_argument_bytes"), run.memory.get("step_temporary_bytes")]
+    return None if None in parts else sum(_present(parts)) / 1e6
+
+
 def _measured(group: RunGroup, label: str, summary: Summary, metric: str) -> ResultRow:
     runs = group.runs[label]
     bits = _present([run.final.get("bits_per_byte") for run in runs])
@@ -87,7 +93,7 @@ def _measured(group: RunGroup, label: str, summary: Summary, metric: str) -> Res
         loss=summary,
         bits_per_byte=sum(bits) / len(bits) if bits else summary.mean / math.log(2) if "loss" in metric else None,
         step_ms=_over(median, [run.speed.get("step_ms") for run in runs]),
-        memory_mb=_over(max, [_step_memory(run) for run in runs]),
+        memory_mb=_over(max, [step_memory(run) for run in runs]),
     )
 
 
@@ -110,12 +116,6 @@ def _published(result: PublishedResult, seeds: Sequence[int]) -> ResultRow:
         step_ms=result.step_ms,
         memory_mb=None,
     )
-
-
-def _step_memory(run: RunRecord) -> float | None:
-    """Megabytes of one step. The peak of a process will not do: it includes all that ran in it before."""
-    parts = [run.memory.get("step_argument_bytes"), run.memory.get("step_temporary_bytes")]
-    return None if None in parts else sum(_present(parts)) / 1e6
 
 
 def _present(values: Sequence[float | None]) -> list[float]:

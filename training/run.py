@@ -70,6 +70,14 @@ class Run:
         self.check_identity(vars(record))
         return record
 
+    def finished_elsewhere(self) -> RunRecord | None:
+        """The record of the same run under another recipe's name, if the collection has one."""
+        known = read_records(self.collection) if self.collection.exists() else []
+        wanted = self.identity()
+        name = wanted.pop("recipe")
+        same = (each for each in known if all(getattr(each, key) == value for key, value in wanted.items()))
+        return next((each for each in same if each.recipe != name), None)
+
     def collect(self, record: RunRecord) -> None:
         """Add the record to the collection unless it is there; several processes may do so at once."""
         with locked(self.collection.with_suffix(".lock"), wait=True):

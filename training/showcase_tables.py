@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from training.groups import by_kind
 from training.markdown import markdown_table
 from training.palette import rank_of, title_of
 from training.records import RunRecord
@@ -16,7 +17,7 @@ WHOLE = "valid_loss_full"
 
 def showcase_table(records: Sequence[RunRecord]) -> str:
     """Loss of every kind on the whole validation and test text, with its size and learning rate."""
-    runs = _by_kind([each for each in records if each.recipe == RECIPE])
+    runs = by_kind([each for each in records if each.recipe == RECIPE])
     heads = ("model", "parameters", "learning rate", "valid (nats/byte)", "test (nats/byte)", "test (bits/byte)")
     rows = [
         (
@@ -48,7 +49,7 @@ def showcase_in_words(records: Sequence[RunRecord]) -> str:
 
 def depth_table(records: Sequence[RunRecord]) -> str:
     """Loss of the kinds whose weights are defined at every t, by the number of depth steps they are read with."""
-    runs = _by_kind([each for each in records if each.recipe == RECIPE])
+    runs = by_kind([each for each in records if each.recipe == RECIPE])
     names = [f"valid_loss_at_steps_{steps}" for steps in DEPTHS]
     rows = [
         (title_of(run.model), *(_number(run.final[name], 3) for name in names))
@@ -74,10 +75,6 @@ def search_table(records: Sequence[RunRecord]) -> str:
             )
         )
     return markdown_table(("learning rate", *(f"{rate:g}" for rate in rates)), rows)
-
-
-def _by_kind(runs: Sequence[RunRecord]) -> list[RunRecord]:
-    return sorted(runs, key=lambda run: rank_of(run.kind))
 
 
 def _number(value: float | None, decimals: int) -> str:

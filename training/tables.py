@@ -11,7 +11,7 @@ from training.markdown import markdown_table
 from training.palette import title_of
 from training.result_rows import ResultRow, Source, result_rows
 from training.significance import Comparison, compare_group
-from training.statistics import LOSS
+from training.statistics import LOSS, Summary
 
 Row = TypeVar("Row")
 NOTHING = "n/a"
@@ -97,11 +97,16 @@ def show_p(p_value: float | None) -> str:
 
 
 def show_loss(row: ResultRow) -> str:
+    """The loss of a row: mean and half-width of the interval."""
+    return show_mean(row.loss)
+
+
+def show_mean(summary: Summary) -> str:
     """Mean and half-width of the interval; the mean alone for one seed."""
-    reach = row.loss.half_width
+    reach = summary.half_width
     # Narrow intervals get another digit rather than ± 0.000.
     digits = 4 if reach is not None and 0 < reach < 0.001 else 3
-    return f"{row.loss.mean:.{digits}f}" + (f" ± {reach:.{digits}f}" if reach is not None else "")
+    return f"{summary.mean:.{digits}f}" + (f" ± {reach:.{digits}f}" if reach is not None else "")
 
 
 def show_compression(compression: float | None) -> str:

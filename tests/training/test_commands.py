@@ -1,5 +1,6 @@
 """The command line: what it prints, refuses, runs and skips."""
 
+import dataclasses
 import sys
 
 import pytest
@@ -7,10 +8,11 @@ import pytest
 from tests.training.factory import make_record
 from tests.training.processes import CHANGES, ROOT
 from training.__main__ import main
+from training.commands.options import RunOptions
 from training.memory import keep_freed_memory
 from training.progress import Progress, format_seconds
 from training.recipes import RECIPES
-from training.records import read_records, write_records
+from training.records import append_record, read_records, write_records
 
 SHORT = [
     "num_steps=2",
@@ -92,6 +94,24 @@ def test_train_then_evaluate_and_sweep_skips_what_is_done(tmp_path, capfd, monke
     first, second = read_records(tmp_path / "runs" / "runs.jsonl")
     assert first == record  # not run again
     assert second.seed == 1
+
+
+def test_sweep_skips_what_another_recipe_has_trained(tmp_path, capfd, monkeypatch):
+    """The cells of an ablation that are usual models need no second run; another seed or setting does."""
+    monkeypatch.chdir(ROOT)
+    options = RunOptions(changes=("corpus=builtin",), out=tmp_path)
+    run = options.describe_run("published-1000", "time-indexed-mlp", 42)
+    identity = {**run.identity(), "kind": "time-indexed-mlp", "model": "time-indexed-mlp"}
+    append_record(dataclasses.replace(make_record(), **identity), run.collection)
+    arguments = ["sweep", "ablation-weights", "--models", "gated + mlp", "--seeds", "42"]
+    assert main([*arguments, "--set", "corpus=builtin", "--out", str(tmp_path)]) == 0
+    shown = capfd.readouterr().out
+    assert "the same run as time-indexed-mlp of published-1000+corpus=builtin, which is finished" in shown
+    assert "1 finished" in shown
+    assert not list(tmp_path.glob("ablation*"))
+    for model, seed in (("gated + mlp", 123), ("tied + mlp", 42)):
+        assert options.describe_run("ablation-weights", model, seed).finished_elsewhere() is None
+    assert run.finished_elsewhere() is None
 
 
 class Screen:

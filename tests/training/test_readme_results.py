@@ -6,24 +6,24 @@ from pathlib import Path
 import pytest
 
 from tests.training.factory import make_record
-from training.readme import between_marks, results_section, showcase_section, speed_section, update_readme
+from training.readme import SECTIONS, between_marks, speed_section, update_readme
 from training.records import read_records
 
 ROOT = Path(__file__).parents[2]
-NO_SHOWCASE = between_marks("showcase", "")
+OTHERS = "".join(between_marks(name, "") for name in SECTIONS if name != "results")
 
 
 def test_the_readme_shows_what_records_and_benchmarks_say():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     records = read_records(ROOT / "checkpoints" / "runs.jsonl")
-    assert results_section(records) in readme
-    assert showcase_section(records) in readme
+    for name, write in SECTIONS.items():
+        assert write(records) in readme, name
     assert speed_section(ROOT / "checkpoints" / "benchmarks") in readme
 
 
 def test_updating_replaces_what_stands_between_the_marks(tmp_path):
     readme = tmp_path / "README.md"
-    old = between_marks("results", "old") + "\nbetween\n" + between_marks("speed", "slow") + NO_SHOWCASE
+    old = between_marks("results", "old") + "\nbetween\n" + between_marks("speed", "slow") + OTHERS
     readme.write_text(f"before\n{old}\nafter\n")
     report = {"parties": {"plain torch": {"step_ms": 400.0}, "standard": {"step_ms": 321.0, "time_over_standard": 1.0}}}
     (tmp_path / "training.json").write_text(json.dumps(report))
@@ -40,7 +40,7 @@ def test_updating_replaces_what_stands_between_the_marks(tmp_path):
 
 def test_without_benchmarks_the_speed_stays(tmp_path):
     readme = tmp_path / "README.md"
-    readme.write_text(between_marks("results", "old") + between_marks("speed", "as it was") + NO_SHOWCASE)
+    readme.write_text(between_marks("results", "old") + between_marks("speed", "as it was") + OTHERS)
     update_readme(readme, [make_record()])
     assert between_marks("speed", "as it was") in readme.read_text()
 

@@ -38,7 +38,7 @@ def test_the_published_protocol():
         config = recipe.configure(model)[1]
         assert (config.hidden_dim, config.num_heads, config.num_layers) == (256, 4, 6)
     label, config = recipe.configure("time-indexed-mlp", "published")
-    assert (label, slug(label)) == ("time-indexed-mlp (published)", "time-indexed-mlp-published")
+    assert (label, slug(label)) == ("time-indexed-mlp, published shape", "time-indexed-mlp-published-shape")
     assert config.positions == "none"
 
 

@@ -17,7 +17,8 @@ from training.commands.train import BUSY, DIVERGED
 class Sweep:
     """Run every model with every seed: skip what is finished, continue what was interrupted, start what is missing.
 
-    Every run is a process of its own. Several sweeps may share a folder: each leaves alone what another one trains.
+    Every run is a process of its own. Several sweeps may share a folder: each leaves alone what another one trains, and
+    a run that another recipe has finished under its own name is not trained again.
     """
 
     recipe: RecipeName
@@ -34,7 +35,10 @@ class Sweep:
         counts: dict[str, int] = {}
         for number, (model, seed) in enumerate(runs, start=1):
             print(f"[{number}/{len(runs)}] {model}, seed {seed}", flush=True)
-            code = _run_child(self._command(model, seed))
+            twin = self.run_options.describe_run(self.recipe, model, seed).finished_elsewhere()
+            if twin:
+                print(f"the same run as {twin.model} of {twin.recipe}, which is finished")
+            code = 0 if twin else _run_child(self._command(model, seed))
             if code not in outcomes:
                 print(f"stopped at {model}, seed {seed}; the same command continues", file=sys.stderr)
                 return code
