@@ -55,7 +55,7 @@ def ablation_table(cells: Cells) -> str:
     """Size and loss of every cell: where weights come from, by what follows attention."""
     heads = [
         "weights at depth t",
-        *(f"{title}: {what}" for title in MIXERS.values() for what in ("parameters", "loss")),
+        *(f"{title}: {what}" for title in MIXERS.values() for what in ("parameters", "loss (nats/byte)")),
     ]
     rows = [
         (where.words, *(text for mixer in MIXERS for text in _size_and_loss(cells.get((source, mixer)))))

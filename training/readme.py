@@ -8,7 +8,7 @@ from pathlib import Path
 from training.ablation_tables import ablation_cells, ablation_table, question_table
 from training.records import RunRecord
 from training.repeat_tables import shape_table, timeline_table
-from training.report import headline, results_table_markdown
+from training.report import headline, results_table_markdown, significance_table_markdown
 from training.showcase_tables import depth_table, search_table, showcase_in_words, showcase_table
 from training.speed_tables import generation_table, training_table
 
@@ -17,9 +17,13 @@ NOT_YET = "Not measured yet."
 
 
 def results_section(records: Sequence[RunRecord]) -> str:
-    """One sentence and the table, with the published rows below ours."""
-    table = results_table_markdown(records, recipe=RECIPE, source="both")
-    return between_marks("results", f"{headline(records, recipe=RECIPE)}\n\n{table.strip()}")
+    """One sentence, the table with the published rows below ours, and every pair of models."""
+    parts = [
+        headline(records, recipe=RECIPE),
+        results_table_markdown(records, recipe=RECIPE, source="both"),
+        significance_table_markdown(records, recipe=RECIPE),
+    ]
+    return between_marks("results", "\n\n".join(part.strip() for part in parts))
 
 
 def ablation_section(records: Sequence[RunRecord]) -> str:

@@ -21,6 +21,17 @@ def test_the_readme_shows_what_records_and_benchmarks_say():
     assert speed_section(ROOT / "checkpoints" / "benchmarks") in readme
 
 
+def test_runs_of_the_same_seed_repeat_each_other():
+    """At a constant learning rate the longer recipe passes through the shorter one: same windows, same losses."""
+    records = read_records(ROOT / "checkpoints" / "runs.jsonl")
+    short = {(run.model, run.seed): dict(run.curve) for run in records if run.recipe == "published-1000"}
+    long = {(run.model, run.seed): dict(run.curve) for run in records if run.recipe == "published-3000"}
+    assert long
+    for run, curve in long.items():
+        for step in (500, 1000):
+            assert curve[step] == pytest.approx(short[run][step], abs=1e-3)
+
+
 def test_updating_replaces_what_stands_between_the_marks(tmp_path):
     readme = tmp_path / "README.md"
     old = between_marks("results", "old") + "\nbetween\n" + between_marks("speed", "slow") + OTHERS

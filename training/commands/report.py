@@ -18,7 +18,7 @@ class Report:
     out: Path = Path("runs/report")
     """Folder for tables and figures."""
     readme: Path | None = None
-    """Also rewrite the results in this README."""
+    """Also rewrite the results in this README, and the figures in the folder `docs` beside it."""
     benchmarks: Path | None = None
     """A folder with training.json and generation.json from `benchmark --out`: their tables go into the README too."""
 
@@ -33,8 +33,10 @@ class Report:
         report = write_report(records, self.out)
         if self.readme is not None:
             from training.readme import update_readme
+            from training.readme_figures import write_readme_figures
 
             update_readme(self.readme, records, self.benchmarks)
+            write_readme_figures(records, self.readme.parent / "docs")
         for note in report.notes:
             print(note)
         print(f"report on {len(records)} runs: {self.out / 'report.md'}")
