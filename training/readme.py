@@ -7,7 +7,7 @@ from pathlib import Path
 
 from training.ablation_tables import ablation_cells, ablation_table, question_table
 from training.records import RunRecord
-from training.repeat_tables import shape_table, timeline_table
+from training.repeat_tables import shape_table, timeline_table, usual_runs
 from training.report import headline, results_table_markdown, significance_table_markdown
 from training.showcase_tables import depth_table, search_table, showcase_in_words, showcase_table
 from training.speed_tables import generation_table, training_table
@@ -18,10 +18,11 @@ NOT_YET = "Not measured yet."
 
 def results_section(records: Sequence[RunRecord]) -> str:
     """One sentence, the table with the published rows below ours, and every pair of models."""
+    usual = usual_runs(records)
     parts = [
-        headline(records, recipe=RECIPE),
-        results_table_markdown(records, recipe=RECIPE, source="both"),
-        significance_table_markdown(records, recipe=RECIPE),
+        headline(usual, recipe=RECIPE),
+        results_table_markdown(usual, recipe=RECIPE, source="both"),
+        significance_table_markdown(usual, recipe=RECIPE),
     ]
     return between_marks("results", "\n\n".join(part.strip() for part in parts))
 

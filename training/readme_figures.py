@@ -12,6 +12,7 @@ from training.figure_style import STYLE, MissingDataError
 from training.figures import FIGURES
 from training.groups import RunGroup, group_records
 from training.records import RunRecord
+from training.repeat_tables import usual_runs
 from training.statistics import LOSS
 
 # By file name: the recipe whose runs a figure shows, and which figure it is.
@@ -49,7 +50,7 @@ def outdated_figures(records: Sequence[RunRecord], folder: Path) -> list[str]:
 
 
 def _available(records: Sequence[RunRecord]) -> dict[str, tuple[RunGroup, str]]:
-    groups = {each.name: each for each in group_records(records)}
+    groups = {each.name: each for each in group_records(usual_runs(records))}
     return {name: (groups[recipe], figure) for name, (recipe, figure) in README_FIGURES.items() if recipe in groups}
 
 

@@ -14,6 +14,11 @@ SHORT_RUN = "published-1000"
 PUBLISHED_SHAPE = ", published shape"
 
 
+def usual_runs(records: Sequence[RunRecord]) -> list[RunRecord]:
+    """All runs but those in the published shapes, which have a table of their own."""
+    return [each for each in records if not each.model.endswith(PUBLISHED_SHAPE)]
+
+
 def timeline_table(records: Sequence[RunRecord]) -> str:
     """Validation loss at every mark of the longer run: ours, then the published ones."""
     marks = [step for step, _ in LONGER_RUN.results[0].curve]

@@ -49,6 +49,12 @@ def test_updating_replaces_what_stands_between_the_marks(tmp_path):
     assert "| Standard | 321 |" in text
 
 
+def test_published_shapes_stay_out_of_the_comparison_of_kinds():
+    shaped = make_record("neural-ode", loss=1.111, model="neural-ode, published shape")
+    assert "1.111" not in SECTIONS["results"]([make_record(), shaped])
+    assert "1.111" in SECTIONS["repetitions"]([make_record(), shaped])
+
+
 def test_without_benchmarks_the_speed_stays(tmp_path):
     readme = tmp_path / "README.md"
     readme.write_text(between_marks("results", "old") + between_marks("speed", "as it was") + OTHERS)
