@@ -17,6 +17,7 @@ from haliax import Axis, NamedArray
 from jaxtyping import PRNGKeyArray
 
 from tipshare.config import Activation
+from tipshare.derivatives import gelu, standardise
 
 
 class Linear(eqx.Module):
@@ -114,10 +115,8 @@ class LayerNorm(eqx.Module):
         return LayerNorm(hax.ones(Over), hax.zeros(Over), Over)
 
     def __call__(self, x: NamedArray) -> NamedArray:
-        wide = x.astype(jnp.float32)
-        centred = wide - hax.mean(wide, self.Over)
-        variance = hax.mean(centred * centred, self.Over)
-        y = centred * hax.rsqrt(variance + 1e-5) * self.weight + self.bias
+        wide = x.rearrange((..., self.Over)).astype(jnp.float32)
+        y = hax.named(standardise(wide.array), wide.axes) * self.weight + self.bias
         return y.astype(x.dtype)
 
 
@@ -178,7 +177,7 @@ def split_key(key: PRNGKeyArray | None, count: int) -> list[PRNGKeyArray | None]
 
 
 ACTIVATIONS = {
-    "gelu": jax.nn.gelu,
+    "gelu": gelu,
     "gelu-exact": lambda x: jax.nn.gelu(x, approximate=False),
     "relu": jax.nn.relu,
     "relu-squared": lambda x: jnp.square(jax.nn.relu(x)),

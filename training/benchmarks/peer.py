@@ -1,9 +1,15 @@
 """A program to compare with, in a process of its own under the Python that has torch."""
 
 import json
+import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
+
+# Of all processors' time during a turn.
+LARGEST_STOLEN_SHARE = 0.01
+MOST_REPEATS = 5
 
 
 class Peer:
@@ -38,12 +44,34 @@ class Peer:
 def measure_turns(parties: list[Any], what: int, rounds: int) -> dict[str, list[float]]:
     """Seconds of each party in each round, after one unmeasured round.
 
-    All take turns within every round, so that a busy machine slows all of them alike.
+    All take turns within every round, so that a busy machine slows all of them alike. A turn in which a hypervisor gave
+    the processors to others for longer than a trifle is repeated a few times: it tells of others' work.
     """
     taken: dict[str, list[float]] = {party.name: [] for party in parties}
     for turn in range(rounds + 1):
         for party in parties:
-            seconds = party.seconds(what)
+            seconds = _undisturbed_seconds(party, what)
             if turn:
                 taken[party.name].append(seconds)
     return taken
+
+
+def _undisturbed_seconds(party: Any, what: int) -> float:
+    seconds = 0.0
+    for _ in range(MOST_REPEATS):
+        before, began = stolen_seconds(), time.perf_counter()
+        seconds = party.seconds(what)
+        share = (stolen_seconds() - before) / ((time.perf_counter() - began) * (os.cpu_count() or 1))
+        if share < LARGEST_STOLEN_SHARE:
+            break
+    return seconds
+
+
+def stolen_seconds() -> float:
+    """Processor time that a hypervisor has given to other machines since the start; 0 where nothing tells."""
+    try:
+        counts = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0].split()
+    except OSError:
+        return 0.0
+    # cpu user nice system idle iowait irq softirq steal ...
+    return int(counts[8]) / os.sysconf("SC_CLK_TCK") if len(counts) > 8 else 0.0
