@@ -3,6 +3,7 @@
 import haliax as hax
 import jax
 import numpy as np
+import pytest
 from haliax import Axis
 
 from tipshare.attention import attend, rotate
@@ -23,6 +24,18 @@ def test_linear_multiplies_gates_and_adds():
     expected = (x.array * before.array) @ weight.array * after.array + bias.array
     np.testing.assert_allclose(layer(x).array, expected, atol=1e-5)
     np.testing.assert_allclose(layer.effective_weight.array, before.array[:, None] * weight.array * after.array)
+
+
+def test_a_layer_called_unbound_gives_the_parts_of_its_output():
+    Part = Axis("part", 3)
+    weight, bias = random(Embed, Part, Heads), random(Part, Heads)
+    before, after = random(Embed, seed=1), random(Part, Heads, seed=2)
+    layer = Linear(weight, bias, before, after, In=(Embed,), Out=(Part, Heads))
+    x = random(Batch, Position, Embed)
+    for found, expected in zip(layer.call_unbound(x, "part"), layer(x).unbind("part"), strict=True):
+        np.testing.assert_allclose(found.array, expected.array, atol=1e-5)
+    with pytest.raises(ValueError, match="'heads' must be the first"):
+        layer.call_unbound(x, "heads")
 
 
 def test_norm_centres_scales_and_shifts():

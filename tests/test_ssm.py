@@ -25,19 +25,22 @@ def test_parallel_scan_equals_sequential(length, with_initial):
     np.testing.assert_allclose(fast.array, slow.rearrange(fast.axes).array, atol=1e-5)
 
 
-def test_gradients_of_the_parallel_scan_equal_those_of_the_sequential():
-    Position = Axis("position", 11)
-    decay = hax.random.uniform(jax.random.key(0), (Batch, Position, State))
-    drive = hax.random.normal(jax.random.key(1), (Batch, Position, State))
-    weight = hax.random.normal(jax.random.key(2), (Batch, Position, State))
+@pytest.mark.parametrize("length", [1, 2, 11])
+def test_gradients_of_the_parallel_scan_equal_those_of_the_sequential(length):
+    Position = Axis("position", length)
+    k_decay, k_drive, k_initial, k_weight = jax.random.split(jax.random.key(length), 4)
+    decay = hax.random.uniform(k_decay, (Batch, Position, State))
+    drive = hax.random.normal(k_drive, (Batch, Position, State))
+    initial = hax.random.normal(k_initial, (Batch, State))
+    weight = hax.random.normal(k_weight, (Batch, Position, State))
 
     def total(scan):
         return lambda *parts: hax.sum(scan(*parts) * weight).scalar()
 
-    fast = jax.grad(total(scan_states), argnums=(0, 1))(decay, drive)
-    slow = jax.grad(total(scan_states_reference), argnums=(0, 1))(decay, drive)
+    fast = jax.grad(total(scan_states), argnums=(0, 1, 2))(decay, drive, initial)
+    slow = jax.grad(total(scan_states_reference), argnums=(0, 1, 2))(decay, drive, initial)
     for a, b in zip(fast, slow, strict=True):
-        np.testing.assert_allclose(a.array, b.array, atol=1e-4)
+        np.testing.assert_allclose(a.array, b.array, atol=1e-5)
 
 
 @pytest.mark.parametrize("cut", [1, 2, 5, 9])

@@ -13,6 +13,7 @@ from jaxtyping import Array
 from tipshare.attention import HIDDEN_SCORE
 from tipshare.layers import ACTIVATIONS
 from tipshare.packing import ANGLE_BASE, Angles, Dense, Leaf, Norm, PackedLayer, PackedSsm, Shape, Taps
+from tipshare.recurrence import run_recurrence
 
 
 class LayerCache(NamedTuple):
@@ -56,7 +57,7 @@ def read_layer(
         padded = _pad_before(jnp.where(text, entered, 0.0), ssm.taps)
         u = jax.nn.silu(_convolve(padded, ssm.taps))
         decay, drive = _ssm_step(ssm, u)
-        states = _scan_states(decay, jnp.where(text, drive, 0.0))
+        states = run_recurrence(decay, jnp.where(text, drive, 0.0))
         mixed, ssm_tail, state = _ssm_output(ssm, states, u, branch), _tail(padded, ssm.taps), states[:, -1]
     else:
         mixed = apply_dense(ACTIVATIONS[shape.activation](apply_dense(y, layer.mixer.up)), layer.mixer.down)
@@ -173,12 +174,3 @@ def _ssm_step(ssm: PackedSsm, u: Array) -> tuple[Array, Array]:
 
 def _ssm_output(ssm: PackedSsm, state: Array, u: Array, branch: Array) -> Array:
     return apply_dense((apply_dense(state, ssm.from_state) + ssm.skip * u) * jax.nn.silu(branch), ssm.leave)
-
-
-def _scan_states(decay: Array, drive: Array) -> Array:
-    """h_p = decay_p h_(p-1) + drive_p along axis 1."""
-
-    def then(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:
-        return first[0] * second[0], first[1] * second[0] + second[1]
-
-    return jax.lax.associative_scan(then, (decay, drive), axis=1)[1]

@@ -61,27 +61,22 @@ class Linear(eqx.Module):
         return weight
 
     def __call__(self, x: NamedArray) -> NamedArray:
-        y = contract(self._scale_input(x), self.weight, self.In, self.Out)
-        if self.output_scale is not None:
-            y = y * self.output_scale
+        # Gates multiply the weights and not what goes through them: over a batch of texts, weights are the fewer.
+        y = contract(x, self.effective_weight, self.In, self.Out)
         return y if self.bias is None else y + self.bias
 
     def call_unbound(self, x: NamedArray, axis: str) -> list[NamedArray]:
-        """`self(x).unbind(axis)`, for the first output axis of a layer without `output_scale`.
+        """`self(x).unbind(axis)`, for the first output axis.
 
         Each entry comes of a matrix product of its own: cutting up the weights costs less than cutting up what comes
         out of them, and than padding its gradients to add them.
         """
-        if self.Out[0].name != axis or self.output_scale is not None:
-            raise ValueError(f"axis={axis!r} must be the first of {self.Out}, in a layer without output_scale")
-        x, Rest = self._scale_input(x), self.Out[1:]
-        parts = [contract(x, weight, self.In, Rest) for weight in self.weight.unbind(axis)]
+        if self.Out[0].name != axis:
+            raise ValueError(f"axis={axis!r} must be the first of {self.Out}")
+        parts = [contract(x, weight, self.In, self.Out[1:]) for weight in self.effective_weight.unbind(axis)]
         if self.bias is None:
             return parts
         return [part + bias for part, bias in zip(parts, self.bias.unbind(axis), strict=True)]
-
-    def _scale_input(self, x: NamedArray) -> NamedArray:
-        return x if self.input_scale is None else x * self.input_scale
 
 
 def scale_by(weight: NamedArray, gate: NamedArray) -> NamedArray:

@@ -20,7 +20,6 @@ from typing import ClassVar
 
 import equinox as eqx
 import haliax as hax
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 from haliax import Axis, NamedArray
@@ -29,6 +28,7 @@ from jaxtyping import PRNGKeyArray
 from tipshare.config import ModelConfig
 from tipshare.gates import GateSlot
 from tipshare.layers import Linear, ShortConvolution, activate, contract, scale_by
+from tipshare.recurrence import run_recurrence
 
 # Step sizes start spread log-uniformly over this range: slow states remember, fast ones follow the text.
 SMALLEST_STEP, LARGEST_STEP = 0.001, 1.0
@@ -172,20 +172,13 @@ class Ssm(eqx.Module):
 
 
 def scan_states(decay: NamedArray, drive: NamedArray, initial: NamedArray | None = None) -> NamedArray:
-    """h_p = decay_p h_(p-1) + drive_p for all positions at once, by a parallel prefix scan.
-
-    Applying (a, b) and then (c, d) is applying (a c, b c + d), which is associative.
-    """
+    """h_p = decay_p h_(p-1) + drive_p for all positions at once."""
     drive = drive.rearrange(decay.axes)
     if initial is not None:
         drive = drive.at["position", 0].add(decay["position", 0] * initial)
-
-    def then(first: tuple[jax.Array, jax.Array], second: tuple[jax.Array, jax.Array]):
-        return first[0] * second[0], first[1] * second[0] + second[1]
-
     along = [axis.name for axis in decay.axes].index("position")
-    _, h = jax.lax.associative_scan(then, (decay.array, drive.array), axis=along)
-    return hax.named(h, decay.axes)
+    h = run_recurrence(*(jnp.moveaxis(each.array, along, 1) for each in (decay, drive)))
+    return hax.named(jnp.moveaxis(h, 1, along), decay.axes)
 
 
 def scan_states_reference(decay: NamedArray, drive: NamedArray, initial: NamedArray | None = None) -> NamedArray:
