@@ -44,11 +44,25 @@ def _git(folder: Path, *arguments: str) -> str:
 def _processor() -> str:
     """The processor's name where Linux tells it, and how many of its threads this process may use."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    if not names:
+    return describe_processor(text, len(os.sched_getaffinity(0)))
+
+
+def describe_processor(cpuinfo: str, usable: int) -> str:
+    """Name, family and model of the first processor in the text of /proc/cpuinfo, and how many of them are usable.
+
+    A virtual machine may tell of generations that differ by a factor of four under one name, such as "AMD EPYC".
+    """
+    processors = [
+        {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines.splitlines())}
+        for lines in cpuinfo.strip().split("\n\n")
+    ]
+    processors = [each for each in processors if "model name" in each]
+    if not processors:
         return platform.machine()
-    usable = len(os.sched_getaffinity(0))
-    return f"{names[0]}, {usable} of {len(names)} threads" if usable < len(names) else f"{names[0]}, {usable} threads"
+    first, count = processors[0], len(processors)
+    generation = f" (family {first['cpu family']}, model {first['model']})" if "cpu family" in first else ""
+    threads = f"{usable} of {count} threads" if usable < count else f"{usable} threads"
+    return f"{first['model name']}{generation}, {threads}"
