@@ -10,7 +10,7 @@ from training.records import RunRecord
 from training.repeat_tables import shape_table, timeline_table, usual_runs
 from training.report import headline, results_table_markdown, significance_table_markdown
 from training.showcase_tables import depth_table, search_table, showcase_in_words, showcase_table
-from training.speed_tables import generation_table, training_table
+from training.speed_tables import generation_table, machine_in_words, training_table
 
 RECIPE = "published-1000"
 NOT_YET = "Not measured yet."
@@ -46,12 +46,15 @@ def showcase_section(records: Sequence[RunRecord]) -> str:
 
 
 def speed_section(folder: Path) -> str:
-    """The tables of the benchmarks whose reports are in a folder, as `training.json` and `generation.json`."""
+    """A table of every benchmark report in a folder, `training*.json` and then `generation*.json`.
+
+    There may be reports of several machines, since which program is faster depends on the processor.
+    """
     tables = []
     for name, make_table in (("training", training_table), ("generation", generation_table)):
-        path = folder / f"{name}.json"
-        if path.is_file():
-            tables.append(make_table(json.loads(path.read_text(encoding="utf-8"))))
+        for path in sorted(folder.glob(f"{name}*.json"), key=lambda path: path.stem):
+            report = json.loads(path.read_text(encoding="utf-8"))
+            tables += [machine_in_words(report), make_table(report)]
     return between_marks("speed", "\n\n".join(tables) or NOT_YET)
 
 

@@ -7,6 +7,18 @@ from training.markdown import markdown_table
 from training.palette import title_of
 
 
+def machine_in_words(report: dict[str, Any]) -> str:
+    """What a benchmark ran on, as far as its report tells, and what one large matrix product takes there."""
+    machine = report.get("machine", {})
+    words = f"On {machine.get('device', 'a processor that its report does not name')}"
+    rate, torch_rate = (report.get(f"{prefix}matrix_product_operations_per_second") for prefix in ("", "torch_"))
+    if rate is not None:
+        words += f", where one large matrix product runs at {rate / 1e9:.0f} billion operations per second"
+    if torch_rate is not None:
+        words += f" in XLA and at {torch_rate / 1e9:.0f} in torch {machine['torch'].partition('+')[0]}"
+    return f"{words}:"
+
+
 def training_table(report: dict[str, Any]) -> str:
     """Milliseconds per training step of every party, against torch and against `standard`."""
     heads = ("training step", "ms", "of plain torch's time", "of `standard`'s time", "share of matrix-product rate")

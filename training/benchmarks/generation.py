@@ -20,7 +20,7 @@ from tipshare.config import KINDS
 from tipshare.generation import generate, stream
 from tipshare.model import LanguageModel
 from tipshare.packing import pack
-from training.benchmarks.peer import Peer, measure_turns
+from training.benchmarks.peer import Peer, describe_benchmark, measure_turns
 
 PEER = "transformers GPT-2"
 PROMPT_BYTES, NEW_BYTES, TOP_K = 32, 200, 40
@@ -117,7 +117,7 @@ def measure(
     }
     peers = [Peer(PEER, torch_python, "gpt2_peer.py", settings)] if torch_python else []
     copy_rate = measure_copy_rate()
-    report: dict[str, Any] = {"copy_bytes_per_second": copy_rate, "parties": {}}
+    report: dict[str, Any] = {**describe_benchmark(peers), "copy_bytes_per_second": copy_rate}
     parties = report["parties"] = {party.name: {} for party in [*peers, *ours]}
     for batch in batches:
         taken = measure_turns([*peers, *ours], batch, rounds)

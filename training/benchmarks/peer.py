@@ -4,8 +4,11 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from training.machine import code_commit, describe_machine
 
 # Of all processors' time during a turn.
 LARGEST_STOLEN_SHARE = 0.01
@@ -39,6 +42,12 @@ class Peer:
 
     def close(self) -> None:
         self._process.communicate(timeout=30)
+
+
+def describe_benchmark(peers: Sequence[Peer]) -> dict[str, Any]:
+    """What was measured on which machine, for the head of a report."""
+    torch_version = {"torch": peers[0].facts["torch"]} if peers else {}
+    return {"commit": code_commit(), "machine": describe_machine(1) | torch_version}
 
 
 def measure_turns(parties: list[Any], what: int, rounds: int) -> dict[str, list[float]]:

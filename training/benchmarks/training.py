@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tipshare.config import KINDS
-from training.benchmarks.peer import Peer, measure_turns
+from training.benchmarks.peer import Peer, describe_benchmark, measure_turns
 from training.costs import TRAINING_TO_FORWARD, formula_flops_per_token
 from training.recipes import find_recipe
 from training.sharding import Placement
@@ -19,7 +19,10 @@ from training.step import Program
 RECIPE = "published-1000"
 # Steps per turn: enough that the way in and out of a turn does not count.
 STEPS = 3
+# A product is quick: with more of them in a turn, a peer's pipe does not count either.
+PRODUCTS_PER_STEP = 4
 PEERS = {"transformers GPT-2": "gpt2", "plain torch": "plain"}
+TORCH_PRODUCT = "torch matrix product"
 
 
 class Ours:
@@ -58,7 +61,7 @@ class Ours:
 
 
 class MatrixProduct:
-    """What the machine can do at best: one large product, in operations per second."""
+    """What the machine can do at best with XLA: one large product, in operations per second."""
 
     name = "matrix product"
     size = 1024
@@ -69,12 +72,19 @@ class MatrixProduct:
 
     def seconds(self, steps: int) -> float:
         began = time.perf_counter()
-        for _ in range(4 * steps):
+        for _ in range(PRODUCTS_PER_STEP * steps):
             jax.block_until_ready(self._multiply(self._matrix, self._matrix))
-        return (time.perf_counter() - began) / (4 * steps)
+        return (time.perf_counter() - began) / (PRODUCTS_PER_STEP * steps)
 
     def operations(self) -> float:
         return 2.0 * self.size**3
+
+
+class TorchProduct(Peer):
+    """The same product in torch, as many of them in a turn."""
+
+    def seconds(self, what: int) -> float:
+        return super().seconds(PRODUCTS_PER_STEP * what)
 
 
 def measure(torch_python: str | None, *, rounds: int, threads: int, kinds: Sequence[str] = tuple(KINDS)) -> dict:
@@ -93,14 +103,21 @@ def measure(torch_python: str | None, *, rounds: int, threads: int, kinds: Seque
     }
     peers = []
     if torch_python is not None:
+        script = "training_peer.py"
+        product_settings = {"model": "product", "threads": threads, "size": product.size}
         peers = [
-            Peer(name, torch_python, "training_peer.py", {**settings, "model": model}) for name, model in PEERS.items()
+            TorchProduct(TORCH_PRODUCT, torch_python, script, product_settings),
+            *(Peer(name, torch_python, script, {**settings, "model": model}) for name, model in PEERS.items()),
         ]
     taken = measure_turns([product, *peers, *ours], STEPS, rounds)
     for peer in peers:
         peer.close()
     rate = product.operations() / statistics.median(taken.pop(product.name))
-    report: dict[str, Any] = {"matrix_product_operations_per_second": rate, "parties": {}}
+    report: dict[str, Any] = {**describe_benchmark(peers), "matrix_product_operations_per_second": rate}
+    if peers:
+        torch_rate = product.operations() / statistics.median(taken.pop(TORCH_PRODUCT))
+        report["torch_matrix_product_operations_per_second"] = torch_rate
+    report["parties"] = {}
     for name, seconds in taken.items():
         numbers = {"step_ms": 1e3 * statistics.median(seconds)}
         for other in (*PEERS, "standard"):

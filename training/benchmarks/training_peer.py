@@ -1,13 +1,14 @@
 """Training steps in torch, run by the Python that has it; started by `training.py`.
 
-Reads one JSON line with the settings, answers a line when ready, then trains as many steps as each line says and
-answers with the seconds a step took. `model` is "gpt2" (transformers) or "plain" (a bare transformer of the same shape
-with torch's fused attention).
+Reads one JSON line with the settings, answers a line when ready, then takes as many steps as each line says and
+answers with the seconds a step took. `model` is "gpt2" (transformers), "plain" (a bare transformer of the same shape
+with torch's fused attention), or "product": no model, one square matrix product a step.
 """
 
 import json
 import sys
 import time
+from collections.abc import Callable
 
 
 def main() -> None:
@@ -16,21 +17,41 @@ def main() -> None:
     settings = json.loads(sys.stdin.readline())
     torch.set_num_threads(settings["threads"])
     torch.manual_seed(0)
-    model = make_gpt2(settings) if settings["model"] == "gpt2" else make_plain(settings)
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-4)
-    ids = torch.randint(0, 256, (settings["batch"], settings["length"] + 1))
-    answer({"ready": True, "parameters": sum(each.numel() for each in model.parameters())})
+    step = make_product(settings["size"]) if settings["model"] == "product" else make_training_step(settings)
+    answer({"ready": True, "torch": torch.__version__})
     for line in sys.stdin:
         steps = int(line)
         began = time.perf_counter()
         for _ in range(steps):
-            logits = model(ids[:, :-1])
-            loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        loss.item()
+            done = step()
+        done.sum().item()
         answer({"seconds": (time.perf_counter() - began) / steps})
+
+
+def make_product(size: int) -> Callable:
+    import torch  # pyright: ignore[reportMissingImports]
+
+    matrix, product = torch.ones(size, size), torch.empty(size, size)
+    return lambda: torch.matmul(matrix, matrix, out=product)
+
+
+def make_training_step(settings: dict) -> Callable:
+    """A function that trains one step of Adam and returns the loss."""
+    import torch  # pyright: ignore[reportMissingImports]
+
+    model = make_gpt2(settings) if settings["model"] == "gpt2" else make_plain(settings)
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-4)
+    ids = torch.randint(0, 256, (settings["batch"], settings["length"] + 1))
+
+    def step():
+        logits = model(ids[:, :-1])
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
 
 
 def make_gpt2(settings: dict):

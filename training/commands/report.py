@@ -20,7 +20,7 @@ class Report:
     readme: Path | None = None
     """Also rewrite the results in this README, and the figures in the folder `docs` beside it."""
     benchmarks: Path | None = None
-    """A folder with training.json and generation.json from `benchmark --out`: their tables go into the README too."""
+    """A folder with training*.json and generation*.json from `benchmark --out`, whose tables go into the README too."""
 
     def run(self) -> int:
         if not self.runs.exists():
