@@ -2,6 +2,8 @@
 
 from training.benchmarks import peer
 from training.benchmarks.peer import MOST_REPEATS, measure_turns
+from training.benchmarks.training import measure
+from training.machine import describe_machine
 
 
 class Party:
@@ -37,3 +39,15 @@ def test_a_machine_that_is_never_quiet_is_measured_all_the_same(monkeypatch):
 def test_stolen_time_only_grows():
     first = peer.stolen_seconds()
     assert 0.0 <= first <= peer.stolen_seconds()
+
+
+def test_training_is_measured_without_torch(monkeypatch):
+    monkeypatch.setattr(peer, "stolen_seconds", lambda: 0.0)
+    report = measure(None, rounds=1, threads=1, kinds=("time-indexed-mlp",))
+    assert report["machine"]["device"] == describe_machine(1)["device"]
+    assert "torch" not in report["machine"]
+    assert report["matrix_product_operations_per_second"] > 0
+    numbers = report["parties"].pop("time-indexed-mlp")
+    assert not report["parties"]
+    assert numbers["step_ms"] > 0
+    assert 0 < numbers["share_of_matrix_product_rate"] < 1
