@@ -68,9 +68,39 @@ def draw_significance(choice: Choice) -> go.Figure:
     return figure
 
 
+def grid_group(choice: Choice) -> RunGroup:
+    """The runs whose grid of weights and mixers is shown: the chosen ones if they fill enough cells of it."""
+
+    def filled(group: RunGroup) -> int:
+        cells = len(grid_cells(group))
+        return cells if cells >= FEWEST_CELLS else 0
+
+    group = choice.group_with(filled)
+    if group is None:
+        raise MissingDataError(
+            f"no runs fill {FEWEST_CELLS} of the {len(WEIGHTS) * len(MIXERS)} cells of the grid: weights (own, "
+            "generated, gated, tied) by mixer (MLP, state space)"
+        )
+    return group
+
+
+def depth_group(choice: Choice) -> RunGroup:
+    """The runs that are shown by depth steps: the chosen ones if they were read, or trained, with several numbers."""
+
+    def lines(group: RunGroup) -> int:
+        read = sum(len(losses_at_steps(group, label)) > 1 for label in group.labels)
+        return read + len(trained_depths(group, "valid_loss"))
+
+    group = choice.group_with(lines)
+    if group is None:
+        raise MissingDataError("no run was read with other numbers of depth steps, and none was trained with them")
+    return group
+
+
 def draw_ablation_grid(choice: Choice) -> go.Figure:
-    """The loss by where weights come from and what follows attention; from the first runs that have enough cells."""
-    group, cells = _first_grid(choice)
+    """The loss by where weights come from and what follows attention."""
+    group = grid_group(choice)
+    cells = grid_cells(group)
     losses: list[list[float | None]] = []
     texts: list[list[str]] = []
     for weights in WEIGHTS:
@@ -92,16 +122,14 @@ def draw_ablation_grid(choice: Choice) -> go.Figure:
         ygap=3,
         showscale=False,
     )
-    figure.update_xaxes(type="category", showgrid=False, title=f"what follows attention<br>({plain(group.name)})")
+    figure.update_xaxes(type="category", showgrid=False, title=f"what follows attention<br>{_recipe(group)}")
     figure.update_yaxes(type="category", showgrid=False, autorange="reversed", title="weights at depth t")
     return figure
 
 
 def draw_depth_steps(choice: Choice) -> go.Figure:
     """Loss against depth steps: trained weights run at other depths, and models trained at each depth."""
-    group = next((each for each in (choice.group, *choice.everything) if _has_depths(each)), None)
-    if group is None:
-        raise MissingDataError("no run was read with other numbers of depth steps, and none was trained with them")
+    group = depth_group(choice)
     figure = new_figure(360)
     for label in group.labels:
         points = losses_at_steps(group, label)
@@ -111,9 +139,14 @@ def draw_depth_steps(choice: Choice) -> go.Figure:
             _depth_line(figure, points, group.kind_of(label), title_of(label), "solid", sizes)
     for kind, points in trained_depths(group, "valid_loss").items():
         _depth_line(figure, points, kind, f"{title_of(kind)}, trained at each depth", "dash", [8] * len(points))
-    figure.update_xaxes(title=f"depth steps<br>({plain(group.name)}; larger mark: as trained)")
+    figure.update_xaxes(title=f"depth steps (larger mark: as trained)<br>{_recipe(group)}")
     figure.update_yaxes(title=LOSS_AXIS)
     return figure
+
+
+def _recipe(group: RunGroup) -> str:
+    """The name of runs under a figure, a line for every change of a recipe."""
+    return f"({plain(group.name).replace('+', '<br>+ ')})"
 
 
 def _verdict(pair: Comparison) -> float:
@@ -134,17 +167,6 @@ def _short(title: str) -> str:
     return wrap_words(title, 8)
 
 
-def _first_grid(choice: Choice):
-    for group in (choice.group, *choice.everything):
-        cells = grid_cells(group)
-        if len(cells) >= FEWEST_CELLS:
-            return group, cells
-    raise MissingDataError(
-        f"no runs fill {FEWEST_CELLS} of the {len(WEIGHTS) * len(MIXERS)} cells of the grid: weights (own, generated, "
-        "gated, tied) by mixer (MLP, state space)"
-    )
-
-
 def _grid_cell(group: RunGroup, label: str, summary) -> str:
     total = group.runs[label][0].parameters.get("total")
     reach = f" ± {summary.half_width:.3f}" if summary.half_width is not None else ""
@@ -153,12 +175,6 @@ def _grid_cell(group: RunGroup, label: str, summary) -> str:
         "" if label == f"{group.config_of(label).weights} + {group.config_of(label).mixer}" else plain(title_of(label))
     )
     return f"<b>{summary.mean:.3f}</b>{reach}{'<br>' + name if name else ''}{size}"
-
-
-def _has_depths(group: RunGroup) -> bool:
-    return any(len(losses_at_steps(group, label)) > 1 for label in group.labels) or bool(
-        trained_depths(group, "valid_loss")
-    )
 
 
 def _depth_line(figure: go.Figure, points: dict, kind: str, name: str, dash: str, sizes: list[int]) -> None:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from app.comparison_figures import draw_ablation_grid, draw_depth_steps, draw_significance
 from app.plot_style import words_figure
-from app.result_data import EVERY_CORPUS, Choice, Source, choose, default_group, fitting
+from app.result_data import EVERY_CORPUS, Choice, Source, choose, default_group, default_labels, fitting
 from app.result_figures import draw_learning_curves, draw_loss, draw_parameters, draw_step_time
 from app.result_tables import table_rows
 from app.result_words import headline_html, message_html, notes_html, published_html, significance_html
@@ -47,7 +47,7 @@ def control(groups: Sequence[RunGroup], name: str | None, corpus: str, labels: S
         group, labels = default_group(offered), None
     if group is None:
         return Controls([], None, [], [])
-    chosen = [label for label in group.labels if labels is None or label in labels]
+    chosen = default_labels(group) if labels is None else [label for label in group.labels if label in labels]
     named = [(f"{each.name} ({each.num_steps:,} steps)", each.name) for each in offered]
     return Controls(named, group.name, [(title_of(label), label) for label in group.labels], chosen)
 

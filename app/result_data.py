@@ -1,7 +1,7 @@
 """Which records the Results tab shows: the bundled ones, those a visitor brings, and what was chosen of them."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -39,6 +39,13 @@ class Choice:
     def rows(self) -> list[ResultRow]:
         """The rows of the chosen group."""
         return rows_of(self.group, self.source)
+
+    def group_with(self, count: Callable[[RunGroup], int]) -> RunGroup | None:
+        """The chosen runs if they have any of what is counted, else the runs with the most of it; None without any."""
+        if count(self.group):
+            return self.group
+        richest = max(self.everything, key=count, default=None)
+        return richest if richest is not None and count(richest) else None
 
 
 def all_groups(brought: Sequence[str] = ()) -> tuple[RunGroup, ...]:
@@ -83,6 +90,11 @@ def default_group(groups: Sequence[RunGroup]) -> RunGroup | None:
         return sum(kind in group.labels for kind in KINDS), sum(map(len, group.runs.values()))
 
     return max(groups, key=worth, default=None)
+
+
+def default_labels(group: RunGroup) -> list[str]:
+    """The models to begin with: the kinds by their own names and what a visitor brought, or all if there is neither."""
+    return [label for label in group.labels if label in KINDS or label.endswith(YOURS)] or list(group.labels)
 
 
 def choose(

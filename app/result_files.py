@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib
 
+from app.comparison_figures import depth_group, grid_group
 from app.result_data import Choice
 from app.result_tables import table_csv, table_latex
 from training.figure_style import STYLE, MissingDataError, save_figure
@@ -16,6 +17,9 @@ from training.grid_figures import grid_cells, losses_at_steps, trained_depths
 from training.groups import RunGroup
 from training.statistics import LOSS, Summary
 from training.tables import significance_csv, to_csv
+
+# As on the page, these two show other runs than the chosen ones where those have no data for them.
+_SHOWN_GROUP: dict[str, Callable[[Choice], RunGroup]] = {"ablation_grid": grid_group, "depth_steps": depth_group}
 
 # Matplotlib's settings belong to the whole process.
 _drawing = threading.Lock()
@@ -35,15 +39,11 @@ def write_figure_data(choice: Choice, figure: str, folder: Path) -> Path:
 def write_figure_pdf(choice: Choice, figure: str, folder: Path) -> Path:
     """A figure as PDF, as in the report; ValueError if there is no data for it."""
     _data_of(figure)
-    # As on the page, these two show the first runs that have the data.
-    groups = (choice.group, *choice.everything) if figure in ("ablation_grid", "depth_steps") else (choice.group,)
-    reason = ""
-    for group in groups:
-        try:
-            return _keep(_draw_pdf(figure, group), f"{figure}-{group.name}.pdf", folder)
-        except MissingDataError as error:
-            reason = reason or str(error)
-    raise ValueError(f"there is no PDF of this figure for {choice.group.name}: {reason}")
+    try:
+        group = _SHOWN_GROUP.get(figure, lambda choice: choice.group)(choice)
+        return _keep(_draw_pdf(figure, group), f"{figure}-{group.name}.pdf", folder)
+    except MissingDataError as error:
+        raise ValueError(f"there is no PDF of this figure for {choice.group.name}: {error}") from error
 
 
 def _draw_pdf(figure: str, group: RunGroup) -> bytes:

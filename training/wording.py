@@ -80,7 +80,8 @@ def notes_on(group: RunGroup, *, metric: str = LOSS) -> list[str]:
 
 
 def _is_uneven(pair: Comparison, summaries: dict) -> bool:
-    return set(summaries[pair.first].seeds) != set(summaries[pair.second].seeds)
+    """Whether a test left seeds out; with one seed there is none, as another note says."""
+    return pair.test is not None and set(summaries[pair.first].seeds) != set(summaries[pair.second].seeds)
 
 
 def _reached(row: ResultRow, metric: str) -> str:

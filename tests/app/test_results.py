@@ -130,6 +130,28 @@ def test_the_grid_and_the_depths_come_from_the_runs_that_have_them(groups):
     assert list(figures["depth_steps"].data[0].x) == [2, 4]
 
 
+def test_depths_come_from_the_runs_that_say_most_of_them(groups):
+    """A search read one model at other depths: it must not stand before a recipe that read several."""
+    searched = dataclasses.replace(
+        make_record("time-indexed-mlp", recipe="showcase+learning_rate=4e-3+num_steps=300"),
+        final={"valid_loss": 1.7, "valid_loss_at_steps_2": 2.5, "valid_loss_at_steps_4": 2.2},
+    )
+    several = [dataclasses.replace(make_record(kind, recipe="showcase"), final=searched.final) for kind in KINDS[1:]]
+    found = groups_of([*published_records(), searched, *several])
+    assert len(show(found, "published-1000", KINDS, "measured").figures["depth_steps"].data) == 3
+    chosen = show(found, searched.recipe, ["time-indexed-mlp"], "measured").figures["depth_steps"]
+    assert len(chosen.data) == 1
+    assert "showcase<br>+ learning_rate=4e-3<br>+ num_steps=300" in chosen.layout.xaxis.title.text
+
+
+def test_published_shapes_wait_to_be_chosen_and_brought_runs_do_not():
+    shaped = make_record("neural-ode", loss=2.1, model="neural-ode, published shape")
+    found = groups_of([*published_records(), shaped, *mark_as_yours([make_record("standard", loss=1.9)])])
+    shown = control(found, None, "", None)
+    assert shown.chosen == ["standard", "neural-ode", "time-indexed-mlp", "time-indexed-ssm", "standard (yours)"]
+    assert "neural-ode, published shape" in [label for _, label in shown.models]
+
+
 def test_curves_are_smoothed_by_a_mean_of_neighbours(groups):
     np.testing.assert_allclose(smooth(np.array([1.0, 2.0, 6.0]), 2), [1.5, 4.0])
     np.testing.assert_allclose(smooth(np.array([1.0, 2.0, 6.0]), 9), [3.0])
