@@ -24,6 +24,7 @@ class Source:
 
 SOURCES: dict[str, Source] = {
     "own": Source("own: a block per layer", "ablation-weights", "own + {mixer}"),
+    "generated": Source("generated from t", "ablation-weights", "generated + {mixer}"),
     "gated": Source("one block, gated by t", "ablation-weights", "gated + {mixer}"),
     "constant": Source("one block, gates that cannot see t", "ablation-time", "time-indexed-{mixer}, t constant"),
     "tied": Source("one block, no gates (plain sharing)", "ablation-weights", "tied + {mixer}"),
@@ -33,6 +34,7 @@ QUESTIONS: tuple[tuple[str, str, str], ...] = (
     ("gates on t against plain sharing", "gated", "tied"),
     ("gates on t against gates that cannot see t", "gated", "constant"),
     ("one gated block against a block per layer", "gated", "own"),
+    ("weights generated from t against a block per layer", "generated", "own"),
 )
 
 Cells = Mapping[tuple[str, str], Sequence[RunRecord]]
