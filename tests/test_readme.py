@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # What the README writes for something of the reader's own.
-PLACEHOLDERS = ("CHECKPOINT", "RUN", "ORG", "org/name", "runs")
+PLACEHOLDERS = ("CHECKPOINT", "RUN", "ORG", "PYTHON", "org/name", "runs")
 # Trained for real in the tests of training; here a few steps are enough to see the command work.
 SHORTER = {
     "train quick": [

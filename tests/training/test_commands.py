@@ -63,6 +63,9 @@ def test_every_verb_has_help(capsys, verb):
         (["train", "quick", "--model", "standard", "--distributed"], "--distributed needs --devices"),
         (["evaluate", "nowhere"], "neither a folder nor a bundled checkpoint"),
         (["report", "nowhere"], "nowhere does not exist"),
+        (["benchmark", "--rounds", "0"], "rounds=0 must be 1 or more"),
+        (["benchmark", "--torch-python", "nowhere"], "nowhere is no Python"),
+        (["benchmark", "--out", "nowhere/training.json"], "there is no folder nowhere"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(capsys, arguments, message):

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 import tyro
 
+from training.state import write_text
+
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
@@ -29,6 +31,8 @@ class Benchmark:
             raise ValueError(f"rounds={self.rounds} must be 1 or more")
         if self.torch_python is not None and not Path(self.torch_python).is_file():
             raise ValueError(f"{self.torch_python} is no Python: give the path of one that has torch")
+        if self.out is not None and not self.out.parent.is_dir():
+            raise ValueError(f"--out {self.out}: there is no folder {self.out.parent}; make it first")
         if self.what == "training":
             from training.benchmarks.training import measure
         else:
@@ -36,5 +40,5 @@ class Benchmark:
         text = json.dumps(measure(self.torch_python, rounds=self.rounds, threads=self.threads), indent=2)
         print(text)
         if self.out is not None:
-            self.out.write_text(text + "\n", encoding="utf-8")
+            write_text(self.out, text + "\n")
         return 0
