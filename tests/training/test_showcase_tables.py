@@ -1,7 +1,12 @@
 """The README's tables of the bundled checkpoints."""
 
+from pathlib import Path
+
 from tests.training.factory import make_record
-from training.showcase_tables import depth_table, search_table, showcase_in_words, showcase_table
+from tipshare.config import KINDS
+from training.recipes import find_recipe
+from training.records import read_records
+from training.showcase_tables import SEARCH, depth_table, search_table, showcase_in_words, showcase_table
 
 
 def searched(kind: str, rate: float, loss: float):
@@ -41,3 +46,17 @@ def test_the_kinds_are_ranked_in_words():
     runs = [shown("standard", valid_loss_full=1.41), shown("time-indexed-ssm", valid_loss_full=1.38)]
     assert "Time-Indexed SSM 1.380 (0.01 M), Standard 1.410 (0.01 M)." in showcase_in_words([*runs, make_record()])
     assert showcase_in_words([make_record()]) == "Not trained yet."
+
+
+def test_the_bundled_runs_have_the_best_rate_of_the_recorded_search_with_a_worse_one_on_either_side():
+    records = read_records(Path(__file__).parents[2] / "checkpoints" / "runs.jsonl")
+    showcase = find_recipe("showcase")
+    for kind in KINDS:
+        tried = {
+            run.settings["learning_rate"]: run.final["valid_loss"]
+            for run in records
+            if run.kind == kind and SEARCH.fullmatch(run.recipe)
+        }
+        taken = showcase.settings_of(kind)["learning_rate"]
+        assert taken == min(tried, key=lambda rate: tried[rate])
+        assert min(tried) < taken < max(tried)
