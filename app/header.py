@@ -4,8 +4,8 @@ from typing import Any
 
 import gradio as gr
 
-from app.cards import show_line
 from app.errors import shown_to_user
+from app.generate.cards import show_line
 from app.shelf import ModelShelf
 
 TITLE = "<h1>tipshare</h1><p>One block, every depth: <code>W(t) = W · σ(g(t))</code></p>"

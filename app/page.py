@@ -2,13 +2,13 @@
 
 import gradio as gr
 
-from app.about_tab import build_about_tab
+from app.about.tab import build_about_tab
 from app.events import QUICK
-from app.gates_tab import build_gates_tab
-from app.generate_tab import build_generate_tab
+from app.gates.tab import build_gates_tab
+from app.generate.active_runs import Runs
+from app.generate.tab import build_generate_tab
 from app.header import build_header
-from app.results_tab import build_results_tab
-from app.runs import Runs
+from app.results.tab import build_results_tab
 from app.shelf import ModelShelf
 
 # Visitors who wait in line, at most; one more is told that the page is busy.

@@ -20,7 +20,7 @@ DIVERGING = [[0.0, "#B34700"], [0.25, "#F0A878"], [0.5, "#F3F4F6"], [0.75, "#7FB
 # Never so dark that dark letters on it are hard to read.
 SEQUENTIAL = [[0.0, "#F3F4F6"], [0.5, "#A5D1EC"], [1.0, "#4BA3D6"]]
 DARK_TEXT = "#1F2937"
-# Marks of `training.palette.MARKS` by the names that plotly has for them.
+# Marks of `tipshare.kinds.LOOKS` by the names that plotly has for them.
 SYMBOLS = {"s": "square", "D": "diamond", "o": "circle", "^": "triangle-up"}
 
 

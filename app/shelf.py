@@ -10,10 +10,10 @@ from pathlib import Path
 from tipshare.checkpoint import Checkpoint, list_bundled, open_checkpoint, read_folder
 from tipshare.checkpoint.locate import bundle_folder
 from tipshare.config import ModelConfig
-from tipshare.model import LanguageModel
-from tipshare.parameters import count_parameters
-from training.palette import colour_of, rank_of, title_of
-from training.records import RunRecord
+from tipshare.kinds import colour_of, rank_of, title_of
+from tipshare.model.language_model import LanguageModel
+from tipshare.model.parameters import count_parameters
+from training.results.records import RunRecord
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 # The page is for models of a few million parameters; one visitor must not take the memory of all.

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from gradio import themes
 
-from training.palette import COLOURS
+from tipshare.kinds import LOOKS
 
-HERE = Path(__file__).parent
+ASSETS = Path(__file__).parent / "assets"
 SANS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
 
@@ -26,13 +26,13 @@ def css() -> str:
     """The style sheet of the page, and a dot in its colour before each model that is named after its kind."""
     dot = 'content: ""; display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 50%;'
     rules = [
-        f'#models input[name*="{kind}"] + span::before {{ {dot} background: {colour}; }}'
-        for kind, colour in COLOURS.items()
+        f'#models input[name*="{kind}"] + span::before {{ {dot} background: {look.colour}; }}'
+        for kind, look in LOOKS.items()
     ]
-    sheets = [(HERE / name).read_text(encoding="utf-8") for name in ("page.css", "figures.css")]
+    sheets = [(ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "figures.css")]
     return "\n".join([*sheets, *rules])
 
 
 def script() -> str:
     """What runs in the browser, for the document's head."""
-    return f"<script>\n{(HERE / 'page.js').read_text(encoding='utf-8')}\n</script>"
+    return f"<script>\n{(ASSETS / 'page.js').read_text(encoding='utf-8')}\n</script>"

@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable
 
 import tipshare
-from app.gate_actions import GateActions
-from app.settings import WritingRequest
+from app.gates.actions import GateActions
+from app.generate.settings import WritingRequest
+from app.generate.streaming import write_in_turns
 from app.shelf import ModelShelf
-from app.writing import write_in_turns
 
 
 def warm_up(shelf: ModelShelf, say: Callable[[str], None]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tipshare
-from tests.models import GRID, SMALL, fill
+from tests.factories import GRID, SMALL, fill
 from tipshare import ModelConfig
 from tipshare.config import Activation, Branches, Gate, Mixer, Positions, Step, Time, TimeNetwork, Weights
 

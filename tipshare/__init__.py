@@ -1,6 +1,8 @@
 """Time-indexed parameter sharing: transformers whose depth is a continuous time t."""
 
+from tipshare.analysis.scoring import Score
 from tipshare.checkpoint import CheckpointError, list_bundled, load, save
+from tipshare.checkpoint.hub import push
 from tipshare.config import (
     KINDS,
     ModelConfig,
@@ -9,14 +11,12 @@ from tipshare.config import (
     TimeIndexedMlpConfig,
     TimeIndexedSsmConfig,
 )
-from tipshare.generation import generate, stream
-from tipshare.hub import push
-from tipshare.model import LanguageModel
-from tipshare.parameters import ParameterCounts, count_parameters
-from tipshare.pieces import ByteInfo, Generation, Piece, Trace
+from tipshare.generation.pieces import ByteInfo, Generation, Piece, Trace
+from tipshare.generation.sampling import Sampling
+from tipshare.generation.streaming import generate, stream
+from tipshare.model.language_model import LanguageModel
+from tipshare.model.parameters import ParameterCounts, count_parameters
 from tipshare.presets import PRESETS, preset
-from tipshare.sampling import Sampling
-from tipshare.scoring import Score
 
 __version__ = "0.1.0"
 

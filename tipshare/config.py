@@ -14,7 +14,7 @@ from tipshare.validation import check_fields
 if TYPE_CHECKING:
     from jaxtyping import PRNGKeyArray
 
-    from tipshare.model import LanguageModel
+    from tipshare.model.language_model import LanguageModel
 
 Weights = Literal["own", "generated", "gated", "tied", "own-generated"]
 Mixer = Literal["mlp", "ssm"]
@@ -144,7 +144,7 @@ class ModelConfig:
 
     def build(self, *, key: "PRNGKeyArray") -> "LanguageModel":
         """A freshly initialised model of this config."""
-        from tipshare.model import LanguageModel
+        from tipshare.model.language_model import LanguageModel
 
         return LanguageModel.init(self, key=key)
 
@@ -198,8 +198,8 @@ class NeuralOdeConfig(ModelConfig):
     step: Step = "euler"
     branches: Branches = "parallel"
     time_network: TimeNetwork = "separate"
-    # A quarter of the published 64, and of the size it gives, at no cost in loss: `tipshare.hypernet` makes up for the
-    # fewer time units. Runs of the equal protocol with 16 and with 64 are in checkpoints/runs.jsonl, one seed each.
+    # A quarter of the published 64, and of the size it gives, at no cost in loss: the generated source scales what few
+    # time units give. Runs of the equal protocol with 16 and with 64 are in checkpoints/runs.jsonl, one seed each.
     time_dim: int = 16
 
 

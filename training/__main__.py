@@ -2,7 +2,7 @@
 
 import sys
 
-from training.memory import keep_freed_memory
+from training.engine.memory import keep_freed_memory
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import tipshare
-from tests.models import fill
-from tests.training.factory import make_record, published_records
-from training.records import write_records
+from tests.factories import fill
+from tests.training.results.factory import make_record, published_records
+from training.results.records import write_records
 
 SIZES = {
     "hidden_dim": 32,

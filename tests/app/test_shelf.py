@@ -11,7 +11,7 @@ import tipshare
 from app.shelf import ModelShelf
 from tests.app.models import build_tiny_model, save_tiny_model
 from tests.hub.conftest import hub  # noqa: F401
-from training.palette import COLOURS, colour_of
+from tipshare.kinds import LOOKS, colour_of
 
 # The Hub client's own way of sending large files.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -27,7 +27,7 @@ def own_folder(checkpoints, tmp_path, monkeypatch):
 
 
 def test_bundled_models_come_in_the_order_of_the_palette(shelf):
-    assert shelf.names() == list(COLOURS)
+    assert shelf.names() == list(LOOKS)
     assert [label for label, _ in shelf.choices()] == [
         "Standard",
         "Neural ODE",

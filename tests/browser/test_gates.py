@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import THEMES, WIDTHS, take_screenshot
-from training.palette import TITLES
+from tipshare.kinds import LOOKS
 
 FIGURES = ("heat-map", "curves", "distributions", "at-depth", "similarity", "norms", "predictions", "path")
 
@@ -37,7 +37,7 @@ def test_every_view_draws_for_every_kind(open_page):
     page = open_page("?tab=gates")
     wait_for_figures(page)
     words, path_words = page.locator("#gates-words"), page.locator("#gates-path-words")
-    for kind, title in TITLES.items():
+    for kind, title in ((kind, look.title) for kind, look in LOOKS.items()):
         choose(page, "model", title)
         expect(words).to_contain_text(f"in {title} ")
         expect(path_words).to_contain_text(f"{title} would say")

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import THEMES, WIDTHS, take_screenshot
-from tests.training.factory import runs
-from training.records import write_records
+from tests.training.results.factory import runs
+from training.results.records import write_records
 
 FIGURES = (
     "loss",

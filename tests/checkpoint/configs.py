@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from safetensors.numpy import load_file
 
-from tests.models import fill
+from tests.factories import fill
 from tipshare import KINDS, LanguageModel, ModelConfig
 from tipshare.checkpoint.checksums import describe, sum_file
 from tipshare.checkpoint.container import read_header, write_file

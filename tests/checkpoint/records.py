@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.checkpoint.configs import TINY
 from tipshare import count_parameters
-from training.records import RunRecord
+from training.results.records import RunRecord
 
 
 def make_record(kind: str, *, seed: int = 0, loss: float = 1.5) -> RunRecord:

@@ -9,8 +9,8 @@ import pytest
 import tipshare
 from tipshare.checkpoint import open_checkpoint
 from tipshare.config import KINDS
-from training.bundle import LARGEST_BUNDLE, LARGEST_FLOAT32
-from training.records import read_records
+from training.publish.bundle import LARGEST_BUNDLE, LARGEST_FLOAT32
+from training.results.records import read_records
 
 FOLDER = Path(__file__).parents[2] / "checkpoints"
 TEXT = "The tower is 324 metres tall , about the same height as an 81 @-@ storey building . \n"

@@ -11,9 +11,9 @@ import yaml
 import tipshare
 from tests.checkpoint.configs import TINY, build_tiny
 from tests.checkpoint.records import make_record, record_fields
-from tipshare.cards import ComparisonRow, make_card
 from tipshare.checkpoint import record_id
-from tipshare.gate_figure import draw_gates
+from tipshare.checkpoint.card import ComparisonRow, make_card
+from tipshare.checkpoint.gate_figure import draw_gates
 
 ROOT = Path(__file__).parents[2]
 

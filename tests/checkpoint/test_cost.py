@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tipshare
-from tests.models import fill
+from tests.factories import fill
 from tipshare.checkpoint.container import map_file
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ import pytest
 
 import tipshare
 from tests.checkpoint.configs import build_tiny, edit_json, reseal, rewrite_weights
-from tests.models import fill
+from tests.factories import fill
 from tipshare import CheckpointError
 from tipshare.checkpoint import read_folder
 

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 
 import tipshare
 from tests.checkpoint.configs import TINY, TOKENS, build_tiny, equal_weights
-from tests.models import logits_of
+from tests.factories import logits_of
 from tipshare.checkpoint import name_tensors, open_checkpoint, record_id
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import tipshare
 from tests.checkpoint.configs import TINY, build_tiny
-from tipshare import tokens
+from tipshare.text import tokenizer as tokens
 
 TEXT = "Tick,  tock: naïve café 🕰\n\tdone ."
 

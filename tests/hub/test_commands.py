@@ -14,8 +14,8 @@ from tests.checkpoint.records import make_record, record_fields
 from tests.hub.server import TOKEN
 from tipshare.__main__ import main
 from training.commands.push import Push, PushAll, PushSpace
-from training.hub import compare_runs
-from training.records import write_records
+from training.publish.hub import compare_runs
+from training.results.records import write_records
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 

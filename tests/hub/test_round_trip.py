@@ -8,7 +8,7 @@ import pytest
 
 import tipshare
 from tests.checkpoint.configs import TINY, TOKENS, build_tiny, equal_weights
-from tests.models import logits_of
+from tests.factories import logits_of
 from tipshare import CheckpointError
 from tipshare.checkpoint import open_checkpoint
 

@@ -8,9 +8,9 @@ import jax
 import pytest
 from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
-from tests.training.tiny import TINY
-from training.corpus import Corpus, load_corpus
-from training.run import Run
+from tests.training.engine.tiny import TINY
+from training.data.corpus import Corpus, load_corpus
+from training.engine.run import Run
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,8 +11,8 @@ from haliax import Axis, NamedArray
 from jaxtyping import Array
 
 from tipshare.compilation import use_compilation_cache
-from tipshare.model import LanguageModel
-from tipshare.tokens import BEGIN, encode
+from tipshare.model.language_model import LanguageModel
+from tipshare.text.tokenizer import BEGIN, encode
 
 ALTERNATIVES = 5
 # Prompts are padded to this many positions, or twice, four times as many, up to the context: few compilations serve all

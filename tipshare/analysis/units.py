@@ -12,11 +12,11 @@ from haliax import NamedArray
 from jaxtyping import Array
 
 from tipshare.analysis.weights import along_depth
-from tipshare.block import Block, gate_values
 from tipshare.compilation import use_compilation_cache
 from tipshare.config import ModelConfig
-from tipshare.model import LanguageModel
-from tipshare.parameters import count_parameters
+from tipshare.model.block import Block, gate_values
+from tipshare.model.language_model import LanguageModel
+from tipshare.model.parameters import count_parameters
 
 # Curves over t have this many points, and those of training.
 CURVE_STEPS = 50

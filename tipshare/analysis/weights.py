@@ -9,10 +9,10 @@ import numpy as np
 from haliax import NamedArray
 from jaxtyping import Array
 
-from tipshare.block import LAYERS, Block
 from tipshare.compilation import use_compilation_cache
-from tipshare.layers import LayerNorm
-from tipshare.model import LanguageModel
+from tipshare.model.block import LAYERS, Block
+from tipshare.model.language_model import LanguageModel
+from tipshare.model.layers import LayerNorm
 
 
 @dataclass(frozen=True)

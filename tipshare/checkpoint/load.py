@@ -21,7 +21,7 @@ from tipshare.checkpoint.names import name_tensors
 from tipshare.checkpoint.save import check_dtype
 from tipshare.checkpoint.strict_json import parse_json, read_json
 from tipshare.config import ModelConfig
-from tipshare.model import LanguageModel
+from tipshare.model.language_model import LanguageModel
 
 logger = logging.getLogger(__name__)
 

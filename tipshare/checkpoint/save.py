@@ -28,7 +28,7 @@ from tipshare.checkpoint.publish_files import published_files, sync_folder
 from tipshare.checkpoint.record_file import dump_record, record_id
 from tipshare.checkpoint.strict_json import dump_json, read_json
 from tipshare.checkpoint.tokenizer_files import describe_files
-from tipshare.model import LanguageModel
+from tipshare.model.language_model import LanguageModel
 
 
 def save(
@@ -49,7 +49,7 @@ def save(
         dtype: Store the weights as "float32" or "bfloat16"; None keeps the model's own.
         largest_shard: Bytes of weights in one file; more are split over several files.
     """
-    from tipshare.cards import make_card
+    from tipshare.checkpoint.card import make_card
 
     folder = Path(folder)
     _check_target(folder)

@@ -5,7 +5,7 @@ from typing import Any
 from tipshare.checkpoint.layout import GENERATION_CONFIG, TOKENIZER, TOKENIZER_CONFIG
 from tipshare.checkpoint.strict_json import dump_json
 from tipshare.config import ModelConfig
-from tipshare.tokens import VOCAB_SIZE, byte_symbols
+from tipshare.text.tokenizer import VOCAB_SIZE, byte_symbols
 
 # The parts of `tokens.to_transformers()` as its file writes them; a test compares the two.
 _BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tipshare.checkpoint import open_checkpoint
-from tipshare.hub import list_files
+from tipshare.checkpoint.hub import list_files
 
 
 def add_command(subparsers: Any) -> None:

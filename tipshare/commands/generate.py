@@ -8,10 +8,10 @@ import warnings
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TextIO
 
-from tipshare.sampling import Sampling
+from tipshare.generation.sampling import Sampling
 
 if TYPE_CHECKING:
-    from tipshare.model import LanguageModel
+    from tipshare.model.language_model import LanguageModel
 
 
 def add_command(commands: Any) -> None:
@@ -61,7 +61,7 @@ def write_text(
     notes: TextIO,
 ) -> None:
     """Write what the model makes of a prompt to `out`, and warnings and speed to `notes`."""
-    from tipshare.generation import stream
+    from tipshare.generation.streaming import stream
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

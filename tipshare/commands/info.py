@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from tipshare.checkpoint import Checkpoint, open_checkpoint, record_id
-from tipshare.parameters import count_parameters
+from tipshare.model.parameters import count_parameters
 
 SETTINGS = ("corpus", "batch_size", "learning_rate", "precision")
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from tipshare.compilation import VARIABLE
 from tipshare.config import KINDS
-from tipshare.generation import generate, stream
-from tipshare.model import LanguageModel
-from tipshare.packing import pack
+from tipshare.generation.packing import pack
+from tipshare.generation.streaming import generate, stream
+from tipshare.model.language_model import LanguageModel
 from training.benchmarks.peer import Peer, describe_benchmark, measure_turns
 
 PEER = "transformers GPT-2"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from training.machine import code_commit, describe_machine
+from training.engine.machine import code_commit, describe_machine
 
 # Of all processors' time during a turn.
 LARGEST_STOLEN_SHARE = 0.01

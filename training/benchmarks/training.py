@@ -11,10 +11,10 @@ import numpy as np
 
 from tipshare.config import KINDS
 from training.benchmarks.peer import Peer, describe_benchmark, measure_turns
-from training.costs import TRAINING_TO_FORWARD, formula_flops_per_token
-from training.recipes import find_recipe
-from training.sharding import Placement
-from training.step import Program
+from training.engine.costs import TRAINING_TO_FORWARD, formula_flops_per_token
+from training.engine.sharding import Placement
+from training.engine.step import Program
+from training.recipes.library import find_recipe
 
 RECIPE = "published-1000"
 # Steps per turn: enough that the way in and out of a turn does not count.

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from training.state import write_text
+from training.engine.state import write_text
 
 
 @dataclass(frozen=True, kw_only=True)

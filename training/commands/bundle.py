@@ -22,9 +22,9 @@ class Bundle:
     """Where to."""
 
     def run(self) -> int:
-        from training.bundle import plan_bundle, write_bundle
-        from training.hub import find_checkpoint
-        from training.records import append_record, read_records
+        from training.publish.bundle import plan_bundle, write_bundle
+        from training.publish.hub import find_checkpoint
+        from training.results.records import append_record, read_records
 
         if not self.runs and self.records is None:
             raise ValueError("nothing to bundle: name the folders of finished runs, or a file of --records")

@@ -23,8 +23,8 @@ class Evaluate:
 
     def run(self) -> int:
         import tipshare
-        from training.corpus import load_corpus
-        from training.evaluate import Evaluator
+        from training.data.corpus import load_corpus
+        from training.engine.evaluation import Evaluator
 
         model = tipshare.load(self.checkpoint, dtype="float32")
         corpus = load_corpus(self.corpus, self.data_dir)

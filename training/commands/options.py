@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 import tyro
 
-from training.recipe import Recipe, slug
-from training.recipes import find_recipe
-from training.run import Run
-from training.sharding import Placement, start_processes
+from training.engine.run import Run
+from training.engine.sharding import Placement, start_processes
+from training.recipes.library import find_recipe
+from training.recipes.recipe import Recipe, slug
 
 Preset = Literal["default", "published", "published-large"]
 Changes = Annotated[
@@ -38,7 +38,7 @@ class RunOptions:
 
     def describe_run(self, recipe_name: str, model: str, seed: int) -> Run:
         """The run that these arguments mean; loads the corpus."""
-        from training.corpus import load_corpus
+        from training.data.corpus import load_corpus
 
         recipe = self.recipe(recipe_name)
         label, config = recipe.configure(model, self.preset)

@@ -10,9 +10,9 @@ from typing import Annotated
 import tyro
 
 from tipshare.checkpoint import Checkpoint
+from tipshare.checkpoint.hub import Published
 from tipshare.config import KINDS
-from tipshare.hub import Published
-from training.records import RunRecord, read_records
+from training.results.records import RunRecord, read_records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Push:
     """Records to compare with in the card; checkpoints/runs.jsonl if there is one."""
 
     def run(self) -> int:
-        from training.hub import find_checkpoint
+        from training.publish.hub import find_checkpoint
 
         checkpoint = find_checkpoint(self.run_or_folder)
         _push(checkpoint, self.repo, self.records, self.private, self.tag, self.collection)
@@ -62,7 +62,7 @@ class PushAll:
     """Records to compare with in the cards; checkpoints/runs.jsonl if there is one."""
 
     def run(self) -> int:
-        from training.hub import plan_all
+        from training.publish.hub import plan_all
 
         for repo, checkpoint in plan_all(self.folder, self.organisation, self.kinds, self.prefix).items():
             _push(checkpoint, repo, self.records, self.private, self.tag, self.collection)
@@ -83,7 +83,7 @@ class PushSpace:
     """Create the Space as private."""
 
     def run(self) -> int:
-        from training.space import push_space
+        from training.publish.space import push_space
 
         with tempfile.TemporaryDirectory() as scratch, _hub_errors():
             _report(push_space(self.repo, self.root, Path(scratch), models=self.models, private=self.private))
@@ -94,7 +94,7 @@ def _push(
     checkpoint: Checkpoint, repo: str, records: Path | None, private: bool, tag: str | None, collection: bool
 ) -> None:
     """Show what goes up and how large it is, push it, print the address."""
-    from training.hub import COLLECTION, prepare_upload, push_upload
+    from training.publish.hub import COLLECTION, prepare_upload, push_upload
 
     upload = prepare_upload(checkpoint, repo, _read(records))
     print(upload, flush=True)

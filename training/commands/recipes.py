@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tipshare.checkpoint.locate import bundle_folder
-from training.recipes import RECIPES
-from training.records import RunRecord, read_records
+from training.recipes.library import RECIPES
+from training.results.records import RunRecord, read_records
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from training.records import read_records
+from training.results.records import read_records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +28,12 @@ class Report:
         records = read_records(self.runs)
         if not records:
             raise ValueError(f"{self.runs} holds no records; a run adds its record when it finishes")
-        from training.report import write_report
+        from training.report.folder import write_report
 
         report = write_report(records, self.out)
         if self.readme is not None:
-            from training.readme import update_readme
-            from training.readme_figures import write_readme_figures
+            from training.report.readme import update_readme
+            from training.report.readme_figures import write_readme_figures
 
             update_readme(self.readme, records, self.benchmarks)
             write_readme_figures(records, self.readme.parent / "docs")

@@ -7,9 +7,9 @@ from typing import Annotated
 import tyro
 
 from training.commands.options import DeviceOptions, RecipeName, RunOptions
-from training.history import DivergedError
-from training.signals import StoppedError
-from training.state import BusyError
+from training.engine.history import DivergedError
+from training.engine.signals import StoppedError
+from training.engine.state import BusyError
 
 DIVERGED, BUSY = 3, 4
 
@@ -35,7 +35,7 @@ class Train:
     device_options: Annotated[DeviceOptions, tyro.conf.arg(name="")] = field(default_factory=DeviceOptions)
 
     def run(self) -> int:
-        from training.loop import train
+        from training.engine.loop import train
 
         placement = self.device_options.placement()
         options = self.run_options

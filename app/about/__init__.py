@@ -1,0 +1,1 @@
+"""The About tab: the idea, and how to use the project elsewhere."""

@@ -1,0 +1,1 @@
+"""The Gates tab: gates, weights and hidden states along depth."""

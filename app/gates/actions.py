@@ -1,0 +1,127 @@
+"""What the Gates tab does, as plain functions of a shelf and the names chosen on the page."""
+
+import html
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from app.gates.arrays import NAMES, ViewCache
+from app.gates.depth_figures import draw_norms, draw_path, draw_predictions, draw_similarity
+from app.gates.figures import Looked, draw_at_depth, draw_curves, draw_distributions, draw_heat_map
+from app.gates.words import finding, gates_in_words, path_in_words, scale_in_words, similarity_in_words, what_is_shown
+from app.plot_style import words_figure
+from app.shelf import ModelShelf
+from tipshare.analysis import hidden_path
+
+NO_MODEL = "No model is here yet. Load one at the top of the page, by its name on the Hub."
+# Models in the small multiples, at most; those that were added last give way.
+MOST_PANELS = 8
+LONGEST_PROMPT = 10_000
+
+
+@dataclass(frozen=True)
+class GateViews:
+    """What is drawn for the chosen place: the choices of places, and the one that is shown."""
+
+    names: tuple[str, ...]
+    name: str
+    words: str
+    heat_map: go.Figure
+    curves: go.Figure
+    distributions: go.Figure
+
+
+class GateActions:
+    """The views of the models on a shelf."""
+
+    def __init__(self, shelf: ModelShelf) -> None:
+        self._shelf = shelf
+        self._cache = ViewCache()
+
+    def choices(self) -> list[tuple[str, str]]:
+        """Label and name of every model on the shelf; a model that cannot be opened goes by its name."""
+        return [(self._label(name), name) for name in self._shelf.names()]
+
+    def default(self) -> str | None:
+        """The model to begin with: the first one with gates."""
+        names = self._shelf.names()
+        gated = [name for name in names if self._weights(name) == "gated"]
+        return next(iter([*gated, *names]), None)
+
+    def views(self, model: str | None, other: str | None, name: str | None, order: str, colour: str) -> GateViews:
+        """Heat map, curves and distributions of one place, of one model or of two."""
+        looked = self._look(model, other)
+        if not looked:
+            nothing = words_figure(NO_MODEL)
+            return GateViews(tuple(NAMES), name or "up", finding(NO_MODEL), nothing, nothing, nothing)
+        names = tuple(each for each in NAMES if any(each in views.units.names for _, views in looked))
+        # What the first model does not have may still be looked at in the other.
+        name = name if name in names else looked[0][1].units.names[0]
+        told = [what_is_shown(entry) for entry, _ in looked]
+        told += [gates_in_words(entry, views.units, name) for entry, views in looked]
+        told.append(scale_in_words(looked[0][1].units, colour))
+        return GateViews(
+            names=names,
+            name=name,
+            words=finding(*told),
+            heat_map=draw_heat_map(looked, name, order, colour),
+            curves=draw_curves(looked, name),
+            distributions=draw_distributions(looked, name),
+        )
+
+    def at_depth(self, model: str | None, other: str | None, t: float) -> go.Figure:
+        """All places at one depth."""
+        looked = self._look(model, other)
+        return draw_at_depth([(entry, self._cache.of(entry).at(t)) for entry, _ in looked]) if looked else _nothing()
+
+    def weights(self, name: str | None) -> tuple[str, go.Figure, go.Figure]:
+        """Similarity between depths and norms along depth, of all models."""
+        if name is not None and name not in NAMES:
+            raise ValueError(f"no weight is called {name!r}; the names are {', '.join(NAMES)}")
+        looked: Looked = []
+        unread = []
+        for each in self._shelf.names()[:MOST_PANELS]:
+            try:
+                looked += self._look(each, None)
+            except ValueError:
+                # One damaged checkpoint must not hide the others.
+                unread.append(f"{html.escape(each)} cannot be read.")
+        if not looked:
+            return finding(NO_MODEL, *unread), _nothing(), _nothing()
+        words = similarity_in_words([entry for entry, _ in looked], [views for _, views in looked], name)
+        return finding(words, *unread), draw_similarity(looked, name), draw_norms(looked, name)
+
+    def follow(self, model: str | None, other: str | None, prompt: str) -> tuple[str, go.Figure, go.Figure]:
+        """A prompt's way through depth: predictions at every depth, and the hidden state's norm and steps."""
+        if len(prompt) > LONGEST_PROMPT:
+            raise ValueError(
+                f"the prompt has {len(prompt):,} characters; give at most {LONGEST_PROMPT:,}: a model reads only the "
+                "end of a long text"
+            )
+        looked = self._look(model, other)
+        if not looked:
+            return finding(NO_MODEL), _nothing(), _nothing()
+        paths = [(entry, hidden_path(entry.model, prompt)) for entry, _ in looked]
+        words = finding(*(path_in_words(entry, path) for entry, path in paths))
+        return words, draw_predictions(paths), draw_path(paths)
+
+    def _look(self, *names: str | None) -> Looked:
+        wanted = list(dict.fromkeys(name for name in names if name))
+        entries = [self._shelf.get(name) for name in wanted]
+        return [(entry, self._cache.of(entry)) for entry in entries]
+
+    def _label(self, name: str) -> str:
+        try:
+            return self._shelf.describe(name).label
+        except ValueError:
+            return name
+
+    def _weights(self, name: str) -> str | None:
+        try:
+            return self._shelf.describe(name).config.weights
+        except ValueError:
+            return None
+
+
+def _nothing() -> go.Figure:
+    return words_figure(NO_MODEL)

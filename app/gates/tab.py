@@ -1,0 +1,148 @@
+"""The Gates tab: controls on the left, what they show on the right; weights and hidden states below."""
+
+from typing import Any
+
+import gradio as gr
+from gradio.components.plot import PlotData
+
+from app.errors import shown_to_user
+from app.events import ON_PAGE
+from app.gates.actions import GateActions
+from app.gates.arrays import NAMES
+from app.gates.figures import COLOURS, ORDERS
+from app.plot_style import for_page
+from app.shelf import ModelShelf
+
+NOBODY = ""
+ALL_WEIGHTS = ""
+
+
+def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
+    """Lay out the tab inside its open `gr.Tab`; the first figures are drawn when it is opened.
+
+    Args:
+        arrival: The event of a model that was put on the shelf, whose success brings it into the lists.
+    """
+    actions = GateActions(shelf)
+
+    with gr.Row():
+        with gr.Column(scale=1, min_width=260):
+            model = gr.Dropdown([], label="Model", elem_id="gates-model")
+            other = gr.Dropdown([("nothing", NOBODY)], value=NOBODY, label="Compare with", elem_id="gates-other")
+            place = gr.Dropdown(_places(tuple(NAMES)), value="up", label="Look at", elem_id="gates-place")
+            order = gr.Dropdown(list(ORDERS.items()), value="value", label="Order of units")
+            colour = gr.Radio(list(COLOURS.items()), value="value", label="Colour shows")
+        with gr.Column(scale=3, min_width=320):
+            words = gr.HTML(elem_id="gates-words")
+            heat_map = _figure("Every unit at every depth step", "gates-heat-map")
+    with gr.Row():
+        curves = _figure("Mean and middle 80 % over continuous t", "gates-curves")
+        spread = _figure("Distribution at every depth step", "gates-distributions")
+    with gr.Row():
+        with gr.Column(scale=1, min_width=260):
+            depth = gr.Slider(0.02, 1.0, value=0.5, step=0.02, label="Depth t", elem_id="gates-depth")
+            gr.HTML(
+                '<p class="note">Move through depth. Kinds with weights per layer show the layer nearest to t; '
+                "the others have weights at every t, also between the depths they were trained at.</p>"
+            )
+        with gr.Column(scale=3, min_width=320):
+            at_depth = _figure("All places at this depth", "gates-at-depth")
+
+    gr.HTML('<div class="section-head"><h2>How different are the layers really?</h2></div>')
+    with gr.Row():
+        with gr.Column(scale=1, min_width=260):
+            weight = gr.Dropdown(
+                [("all weights together", ALL_WEIGHTS), *_places(tuple(NAMES))], value=ALL_WEIGHTS, label="Weights"
+            )
+        with gr.Column(scale=3, min_width=320):
+            weight_words = gr.HTML(elem_id="gates-weight-words")
+    with gr.Row():
+        similarity = _figure("Similarity between depth steps", "gates-similarity")
+        norms = _figure("Norm of the weights along depth", "gates-norms")
+
+    gr.HTML(
+        '<div class="section-head"><h2>A prompt on its way through depth</h2>'
+        "<p>What would the model say if it stopped here? The final norm and the head, applied to the hidden state of "
+        "the last byte after every depth step.</p></div>"
+    )
+    with gr.Row(equal_height=True):
+        prompt = gr.Textbox("The history of", label="Prompt", lines=1, scale=4, min_width=240, elem_id="gates-prompt")
+        go_on = gr.Button("Follow it", variant="primary", scale=1, min_width=120, elem_id="gates-follow")
+    path_words = gr.HTML(elem_id="gates-path-words")
+    with gr.Row():
+        predictions = _figure("Next byte if it stopped here", "gates-predictions")
+        path = _figure("Hidden state of the last byte", "gates-path")
+
+    def list_models(chosen: str | None, compared: str | None) -> tuple[dict, dict]:
+        choices = actions.choices()
+        names = [name for _, name in choices]
+        return (
+            gr.update(choices=choices, value=chosen if chosen in names else actions.default()),
+            gr.update(choices=[("nothing", NOBODY), *choices], value=compared if compared in names else NOBODY),
+        )
+
+    def draw(chosen: str | None, compared: str | None, name: str | None, units: str, shown: str) -> tuple:
+        views = actions.views(chosen, compared, name, units, shown)
+        choice = gr.update(choices=_places(views.names), value=views.name)
+        figures = {"gates": views.heat_map, "gate_curves": views.curves, "gate_distributions": views.distributions}
+        return choice, views.words, *(for_page(figure, file) for file, figure in figures.items())
+
+    def draw_at_depth(chosen: str | None, compared: str | None, t: float) -> PlotData:
+        return for_page(actions.at_depth(chosen, compared, t), "gates_at_depth")
+
+    def draw_weights(name: str) -> tuple[str, PlotData, PlotData]:
+        told, alike, sizes = actions.weights(name or None)
+        return told, for_page(alike, "weight_similarity"), for_page(sizes, "weight_norms")
+
+    def follow(chosen: str | None, compared: str | None, text: str) -> tuple[str, PlotData, PlotData]:
+        told, said, moved = actions.follow(chosen, compared, text)
+        return told, for_page(said, "predictions_along_depth"), for_page(moved, "hidden_path")
+
+    lists: dict[str, Any] = {"inputs": [model, other], "outputs": [model, other], "show_progress": "hidden"}
+    tab.select(shown_to_user(list_models), **lists, api_name="list_gate_models", **ON_PAGE)
+    arrival.success(shown_to_user(list_models), **lists, api_name="list_gate_models_again", api_visibility="private")
+    gr.on(
+        [model.change, other.change, place.input, order.input, colour.input],
+        shown_to_user(draw),
+        [model, other, place, order, colour],
+        [place, words, heat_map, curves, spread],
+        api_name="draw_gates",
+        **ON_PAGE,
+        trigger_mode="always_last",
+    )
+    gr.on(
+        [model.change, other.change, depth.change],
+        shown_to_user(draw_at_depth),
+        [model, other, depth],
+        at_depth,
+        api_name="gates_at_depth",
+        **ON_PAGE,
+        trigger_mode="always_last",
+        show_progress="hidden",
+    )
+    gr.on(
+        [tab.select, weight.input],
+        shown_to_user(draw_weights),
+        weight,
+        [weight_words, similarity, norms],
+        api_name="compare_weights",
+        **ON_PAGE,
+        trigger_mode="always_last",
+    )
+    gr.on(
+        [model.change, other.change, prompt.submit, go_on.click],
+        shown_to_user(follow),
+        [model, other, prompt],
+        [path_words, predictions, path],
+        api_name="hidden_path",
+        **ON_PAGE,
+        trigger_mode="always_last",
+    )
+
+
+def _figure(label: str, elem_id: str) -> gr.Plot:
+    return gr.Plot(label=label, elem_id=elem_id, elem_classes="figure", min_width=320)
+
+
+def _places(names: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(NAMES[name], name) for name in names]

@@ -1,0 +1,1 @@
+"""The Generate tab: several models continue one prompt."""

@@ -1,0 +1,56 @@
+"""The controls of the sampling, in the order of `app.generate.settings.PARAMETERS` after prompt and models."""
+
+import random
+
+import gradio as gr
+from gradio.components import Component
+
+from app.events import QUICK
+from app.generate.settings import MOST_BYTES, MOST_SEED, MOST_STEPS, WritingRequest
+
+ANY = ("any",)
+
+
+def build_sampling_controls() -> list[Component]:
+    """An accordion with the controls; returns them."""
+    default = WritingRequest(models=ANY)
+    with gr.Accordion("Settings", open=False, elem_id="settings"):
+        with gr.Row():
+            length = gr.Slider(
+                1, MOST_BYTES, default.length, step=1, label="Length", info="bytes that each model writes"
+            )
+            temperature = gr.Slider(
+                0, 2, default.temperature, step=0.05, label="Temperature", info="0 always takes the most probable byte"
+            )
+            with gr.Row(elem_classes="seed", equal_height=True):
+                seed = gr.Number(
+                    default.seed, precision=0, minimum=0, maximum=MOST_SEED, label="Seed", info="same seed, same text"
+                )
+                dice = gr.Button("⚄ Draw", size="sm", min_width=44, scale=0, elem_id="dice")
+        with gr.Row():
+            top_k = gr.Slider(
+                0, 256, default.top_k, step=1, label="Top-k", info="among the k most probable bytes; 0 for all"
+            )
+            top_p = gr.Slider(
+                0.05, 1, default.top_p, step=0.01, label="Top-p", info="among those that reach this probability"
+            )
+            min_p = gr.Slider(
+                0, 0.5, default.min_p, step=0.01, label="Min-p", info="drop those below this share of the best"
+            )
+        with gr.Row():
+            penalty = gr.Slider(1, 2, default.penalty, step=0.01, label="Repetition penalty", info="1 changes nothing")
+            steps = gr.Slider(
+                0,
+                MOST_STEPS,
+                default.steps,
+                step=1,
+                label="Depth steps",
+                info="of models whose depth is continuous; 0 as trained. A new number takes seconds to compile",
+            )
+    dice.click(draw_seed, None, seed, api_name="draw_seed", **QUICK)
+    return [temperature, top_k, top_p, min_p, penalty, length, seed, steps]
+
+
+def draw_seed() -> int:
+    """A new seed."""
+    return random.randrange(MOST_SEED)

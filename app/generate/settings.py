@@ -1,0 +1,123 @@
+"""What a visitor asks for on the Generate tab: checked, and as a link that brings it back."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+from urllib.parse import urlencode
+
+from tipshare.generation.sampling import Sampling
+
+MOST_MODELS = 4
+MOST_BYTES = 2_000
+MOST_STEPS = 24
+MOST_SEED = 2**31 - 1
+# A prompt beyond a model's context is cut, with a note; this only keeps a visitor from sending a library.
+MOST_PROMPT = 1_000_000
+# Browsers and proxies take longer addresses, but people do not paste them.
+MOST_LINK = 4_000
+
+PARAMETERS = ("prompt", "models", "temperature", "top_k", "top_p", "min_p", "penalty", "length", "seed", "steps")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WritingRequest:
+    """One prompt for some models, with the settings of the sampling.
+
+    Attributes:
+        top_k: 0 for no limit.
+        length: Bytes that each model writes.
+        steps: Depth steps of the kinds whose weights are defined at every t; 0 for the trained number.
+    """
+
+    prompt: str = ""
+    models: tuple[str, ...] = ()
+    temperature: float = 0.8
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    penalty: float = 1.0
+    length: int = 300
+    seed: int = 0
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.models) <= MOST_MODELS:
+            raise ValueError(f"{len(self.models)} models are chosen: choose one to {MOST_MODELS}")
+        if len(set(self.models)) < len(self.models):
+            raise ValueError(f"a model is chosen twice: {', '.join(self.models)}")
+        if len(self.prompt) > MOST_PROMPT:
+            raise ValueError(f"the prompt has {len(self.prompt):,} characters: give at most {MOST_PROMPT:,}")
+        _check_whole("length", self.length, 1, MOST_BYTES)
+        _check_whole("depth steps", self.steps, 0, MOST_STEPS)
+        _check_whole("seed", self.seed, 0, MOST_SEED)
+        _check_whole("top-k", self.top_k, 0, 256)
+        self.sampling()
+
+    @classmethod
+    def of_controls(cls, *values: Any) -> Self:
+        """The request that the controls of the page hold, in the order of PARAMETERS."""
+        fields = dict(zip(PARAMETERS, values, strict=True))
+        whole = {name: _whole(name, fields[name]) for name in ("top_k", "length", "seed", "steps")}
+        return cls(**{**fields, **whole, "prompt": fields["prompt"] or "", "models": tuple(fields["models"] or ())})
+
+    def sampling(self) -> Sampling:
+        """The settings as the library takes them."""
+        return Sampling(
+            max_bytes=self.length,
+            temperature=self.temperature,
+            top_k=self.top_k or None,
+            top_p=self.top_p,
+            min_p=self.min_p,
+            repetition_penalty=self.penalty,
+            seed=self.seed,
+        )
+
+    def to_query(self) -> str:
+        """The query of a link that brings back these settings; defaults are left out."""
+        default = type(self)(models=self.models)
+        fields = {name: getattr(self, name) for name in PARAMETERS if name != "models"}
+        changed = {name: value for name, value in fields.items() if value != getattr(default, name)}
+        query = "?" + urlencode({"tab": "generate", **changed, "models": ",".join(self.models)})
+        if len(query) > MOST_LINK:
+            raise ValueError(
+                f"the link would have {len(query):,} characters, more than {MOST_LINK:,}: shorten the prompt"
+            )
+        return query
+
+    def as_json(self) -> dict[str, Any]:
+        return {**dataclasses.asdict(self), "models": list(self.models)}
+
+
+def read_query(query: Mapping[str, str], known_models: list[str]) -> WritingRequest | None:
+    """The request that a link names; None without one, and ValueError in words if it is damaged.
+
+    Models that are not on the shelf are left out.
+    """
+    if not set(query) & set(PARAMETERS):
+        return None
+    fields: dict[str, Any] = {}
+    for name in PARAMETERS:
+        if name in ("prompt", "models") or name not in query:
+            continue
+        kind = int if isinstance(getattr(WritingRequest, name), int) else float
+        try:
+            fields[name] = kind(query[name])
+        except ValueError:
+            raise ValueError(f"the link says {name}={query[name][:40]!r}, which is not a number") from None
+    wanted = [name for name in query.get("models", "").split(",") if name in known_models]
+    models = tuple(wanted or known_models)[:MOST_MODELS]
+    return WritingRequest(prompt=query.get("prompt", ""), models=models, **fields)
+
+
+def _whole(name: str, value: Any) -> int:
+    """A whole number from a control, which may hand out 3.0 for 3 and None for an empty field."""
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not is_whole:
+        raise ValueError(f"{name.replace('_', '-')}={value!r} must be a whole number")
+    return int(value)
+
+
+def _check_whole(name: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise ValueError(f"{name}={value} must be a whole number from {least} to {most}")

@@ -1,0 +1,136 @@
+"""The Generate tab: one prompt, a card per model, all texts growing at the same time."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from app.errors import shown_to_user
+from app.events import CHECKED, ON_PAGE, QUICK, TURNS
+from app.generate.actions import GenerateActions
+from app.generate.active_runs import Runs
+from app.generate.api import build_api
+from app.generate.cards import show_bare_head, show_legend, show_line
+from app.generate.growing_text import build_written
+from app.generate.sampling_controls import build_sampling_controls, draw_seed
+from app.generate.score_section import build_score_section
+from app.generate.settings import MOST_MODELS, WritingRequest
+from app.shelf import ModelShelf
+
+EXAMPLES = (" = History of ", "In 1912 , ", "The species is ", "She was born in ", "The battle of ")
+
+
+@dataclass(frozen=True)
+class Card:
+    """The components of one model's card."""
+
+    column: gr.Column
+    head: gr.HTML
+    text: gr.HTML
+    foot: gr.HTML
+
+
+def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.CheckboxGroup:
+    """Lay out the tab inside an open `gr.Tab`; returns the list of models."""
+    actions = GenerateActions(shelf, runs)
+    with gr.Row(elem_id="prompt-row", equal_height=True):
+        prompt = gr.Textbox(
+            label="Prompt",
+            placeholder="Empty is fine too: the models then begin a text of their own",
+            lines=1,
+            max_lines=6,
+            scale=6,
+            elem_id="prompt",
+        )
+        go = gr.Button("Generate", variant="primary", min_width=110, elem_id="go")
+        stop = gr.Button("Stop", variant="stop", min_width=80, elem_id="stop")
+    with gr.Row(elem_id="examples"):
+        chips = [gr.Button(text.strip(), size="sm", min_width=60, scale=0) for text in EXAMPLES]
+    models = gr.CheckboxGroup(
+        shelf.choices(), value=shelf.names()[:MOST_MODELS], label="Models, up to four", elem_id="models"
+    )
+    controls = [prompt, models, *build_sampling_controls()]
+    with gr.Row(elem_id="tools"):
+        again = gr.Button("Regenerate", size="sm", min_width=90, scale=0)
+        clear = gr.Button("Clear", size="sm", min_width=60, scale=0)
+        link = gr.Button("Copy link", size="sm", min_width=80, scale=0)
+        download = gr.Button("Download JSON", size="sm", min_width=110, scale=0)
+        tinted = gr.Checkbox(True, label="Tint by surprise", container=False, min_width=150, scale=0, elem_id="tinted")
+        gr.HTML(show_legend(), elem_id="legend")
+    line = gr.HTML(show_line(""), elem_id="line")
+    cards = _build_cards(shelf)
+    build_score_section(shelf, models)
+    result = gr.JSON(visible=False)
+    query, called_off = gr.Textbox(visible=False), gr.Textbox("never", visible=False)
+
+    shown = [part for card in cards for part in (card.column, card.head, card.text, card.foot)] + [line]
+    written = [part for card in cards for part in (card.text, card.foot)] + [line, result]
+
+    def on_write(request: gr.Request, *values: Any) -> Iterator[list[Any]]:
+        yield from actions.write(str(request.session_hash), *values)
+
+    def on_stop(request: gr.Request) -> None:
+        actions.stop(str(request.session_hash))
+
+    def make_link(*values: Any) -> str:
+        return WritingRequest.of_controls(*values).to_query()
+
+    def wire(start: Any, name: str) -> Any:
+        """Prepare the cards, then write in them; `name` is what other programs call the writing."""
+        prepared = start(shown_to_user(actions.prepare), controls, shown, api_name=f"prepare_{name}", **CHECKED)
+        return prepared.success(
+            shown_to_user(on_write),
+            controls,
+            written,
+            api_name=name,
+            show_progress="minimal",
+            show_progress_on=line,
+            **ON_PAGE,
+            **TURNS,
+        )
+
+    first = wire(lambda *a, **k: gr.on([go.click, prompt.submit], *a, **k), "generate")
+    drawn = again.click(draw_seed, None, controls[-2], api_name="draw_another_seed", **QUICK)
+    second = wire(drawn.then, "regenerate")
+    stop.click(on_stop, None, None, api_name="stop", **QUICK)
+    # A run that still waits in line cannot be asked to end: it is called off. One that runs must not be, or what it
+    # has written would be lost to the download.
+    stop.click(None, called_off, called_off, js="(old) => tipshare.isWaiting() ? String(Date.now()) : old")
+    called_off.change(
+        actions.leave_line,
+        None,
+        [*(card.foot for card in cards), line],
+        cancels=[first, second],
+        api_name="leave_line",
+        **QUICK,
+    )
+    clear.click(lambda: ["", None], None, [prompt, result], api_name="clear", **QUICK).then(
+        actions.choose, models, shown, api_name="clear_cards", **QUICK
+    )
+    models.input(actions.choose, models, shown, api_name="choose_models", **QUICK)
+    link.click(shown_to_user(make_link), controls, query, api_name="link", **CHECKED).success(
+        None, query, None, js="(query) => tipshare.copyLink(query)"
+    )
+    download.click(None, result, None, js="(result) => tipshare.download(result)")
+    tinted.change(None, tinted, None, js="(on) => tipshare.tint(on)")
+    for chip, text in zip(chips, EXAMPLES, strict=True):
+        chip.click(None, None, prompt, js=f"() => {json.dumps(text)}")
+    build_api(actions)
+    demo.load(actions.open_page, None, [*controls, *shown], api_name="open_page", **QUICK)
+    return models
+
+
+def _build_cards(shelf: ModelShelf) -> list[Card]:
+    names = shelf.names()[:MOST_MODELS]
+    cards = []
+    with gr.Row(elem_classes="cards", elem_id="cards"):
+        for number in range(MOST_MODELS):
+            is_used = number < len(names)
+            with gr.Column(visible=is_used, min_width=240, elem_classes="card") as column:
+                head = gr.HTML(show_bare_head(shelf, names[number]) if is_used else "")
+                text = build_written()
+                foot = gr.HTML("")
+            cards.append(Card(column, head, text, foot))
+    return cards

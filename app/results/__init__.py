@@ -1,0 +1,1 @@
+"""The Results tab: tables, figures and tests from records."""

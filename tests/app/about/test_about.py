@@ -1,0 +1,48 @@
+"""The About tab: numbers are counted, pictures are drawn for every kind, and the commands exist."""
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+import tipshare
+from app.about.picture import draw_kind
+from app.about.tab import HERE, compare_kinds
+from tipshare.kinds import colour_of
+from training.report.tables import count_in_words
+
+ROOT = Path(__file__).parents[3]
+USE = (HERE / "about_use.md").read_text(encoding="utf-8")
+
+
+def test_the_table_counts_every_kind():
+    rows = re.findall(r"<tr>.*?</tr>", compare_kinds())[1:]
+    assert len(rows) == len(tipshare.KINDS)
+    for kind, row in zip(("standard", "neural-ode", "time-indexed-mlp", "time-indexed-ssm"), rows, strict=True):
+        config = tipshare.preset(kind)
+        assert f">{count_in_words(tipshare.count_parameters(config).total)}<" in row
+        assert f">{count_in_words(tipshare.count_parameters(config, frozen=True).total)}<" in row
+    assert "the same" in rows[0]
+    assert "x more" in rows[1]
+    assert "x fewer" in rows[2]
+
+
+@pytest.mark.parametrize("kind", tipshare.KINDS)
+def test_each_drawing_is_whole_and_in_its_colour(kind):
+    drawing = ElementTree.fromstring(draw_kind(kind))
+    assert drawing.get("aria-label")
+    assert colour_of(kind) in drawing.get("style", "")
+    blocks = [each for each in drawing.iter("rect") if each.get("x") == "100"]
+    assert len(blocks) == 6
+
+
+def test_the_idea_is_whole_markup():
+    ElementTree.fromstring(f"<div>{(HERE / 'about_idea.html').read_text(encoding='utf-8')}</div>")
+
+
+@pytest.mark.parametrize("verb", re.findall(r"^python -m training (\w+)", USE, re.MULTILINE))
+def test_the_commands_shown_exist(verb):
+    subprocess.run([sys.executable, "-m", "training", verb, "--help"], cwd=ROOT, check=True, capture_output=True)

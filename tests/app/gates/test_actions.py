@@ -1,0 +1,166 @@
+"""Every view of the Gates tab, for every kind, from what is on the shelf."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+import tipshare
+from app.gates.actions import LONGEST_PROMPT, NO_MODEL, GateActions
+from app.gates.arrays import NAMES, ViewCache
+from app.gates.figures import COLOURS, ORDERS, order_units
+from app.gates.words import byte_label
+from app.shelf import ModelShelf
+
+MLP_PLACES = ("attention_in", "attention_out", "up", "down")
+SSM_PLACES = ("attention_in", "attention_out", "A", "B", "C", "D", "delta")
+
+
+@pytest.fixture
+def actions(shelf) -> GateActions:
+    return GateActions(shelf)
+
+
+def heat(figure) -> np.ndarray:
+    """The numbers of a figure's first heat map."""
+    return np.asarray(figure.data[0].z)
+
+
+@pytest.mark.parametrize("kind", tipshare.KINDS)
+def test_every_place_of_every_kind_has_every_view(actions, shelf, kind):
+    model = shelf.get(kind).model
+    places = SSM_PLACES if kind == "time-indexed-ssm" else MLP_PLACES
+    for place in places:
+        views = actions.views(kind, None, place, "stored", "value")
+        assert (views.names, views.name) == (places, place)
+        assert heat(views.heat_map).shape[0] == model.steps
+        assert len(views.curves.data) == 3  # band, mean and dots
+        assert len(views.distributions.data) == 1
+        assert f"<em>{NAMES[place]}</em>" in views.words
+    if kind.startswith("time-indexed"):
+        gates = [np.asarray(model.gates(t)[place].array) for t in (0.5, 1.0)]
+        np.testing.assert_allclose(heat(views.heat_map), gates, rtol=1e-5)
+        assert "has no gates" not in views.words
+    else:
+        assert "has no gates" in views.words
+        np.testing.assert_allclose(heat(views.heat_map).mean(axis=0), 1.0, rtol=1e-4)
+    assert len(actions.at_depth(kind, None, 0.37).data) == len(places)
+
+
+def test_orders_sort_units_and_keep_their_numbers(actions):
+    values = np.array([[0.1, 0.9, 0.5], [0.2, 0.9, 0.9]])
+    assert list(order_units(values, "value")) == [0, 2, 1]
+    assert list(order_units(values, "change")) == [1, 0, 2]
+    drawn = actions.views("time-indexed-mlp", None, "up", "value", "value").heat_map
+    stored = actions.views("time-indexed-mlp", None, "up", "stored", "value").heat_map
+    assert np.all(np.diff(heat(drawn).mean(axis=0)) >= 0)
+    places = np.asarray(drawn.data[0].customdata)[0]
+    np.testing.assert_allclose(heat(drawn), heat(stored)[:, places])
+
+
+def test_the_difference_is_from_each_unit_s_own_mean(actions):
+    drawn = actions.views("time-indexed-ssm", None, "A", "change", "difference").heat_map
+    np.testing.assert_allclose(heat(drawn).mean(axis=0), 0.0, atol=1e-6)
+    scale = drawn.layout.coloraxis
+    assert scale.cmin == -scale.cmax
+
+
+def test_gates_are_coloured_around_their_value_before_training(actions):
+    scale = actions.views("time-indexed-mlp", None, "up", "stored", "value").heat_map.layout.coloraxis
+    assert (scale.cmin + scale.cmax) / 2 == pytest.approx(1 / (1 + np.exp(-2)), abs=1e-6)
+
+
+def test_two_models_share_a_scale_and_say_what_one_of_them_lacks(actions):
+    views = actions.views("time-indexed-mlp", "time-indexed-ssm", "up", "value", "value")
+    assert len(views.heat_map.data) == 1
+    assert "Time-Indexed SSM has no <em>up</em>; it has attention in" in views.words
+    assert set(views.names) == {*MLP_PLACES, *SSM_PLACES}
+    both = actions.views("time-indexed-mlp", "time-indexed-ssm", "attention_in", "value", "value")
+    assert len(both.heat_map.data) == 2
+    assert {trace.coloraxis for trace in both.heat_map.data} == {"coloraxis"}
+
+
+def test_a_place_that_a_model_lacks_falls_back_to_its_first(actions):
+    assert actions.views("time-indexed-ssm", None, "up", "value", "value").name == "attention_in"
+
+
+def test_similarity_and_norms_show_all_models(actions):
+    words, similarity, norms = actions.weights(None)
+    assert [len(similarity.data), len(norms.data)] == [4, 4]
+    for matrix in similarity.data:
+        np.testing.assert_allclose(np.diag(matrix.z), 1.0, atol=1e-6)
+    assert words.count("lowest") == 4
+    words, similarity, norms = actions.weights("A")
+    assert [len(similarity.data), len(norms.data)] == [1, 1]
+    with pytest.raises(ValueError, match="no weight is called 'Z'; the names are attention_in"):
+        actions.weights("Z")
+
+
+@pytest.mark.parametrize("kind", tipshare.KINDS)
+def test_a_prompt_is_followed_through_every_kind(actions, shelf, kind):
+    words, predictions, path = actions.follow(kind, None, "<b>& é")
+    model = shelf.get(kind).model
+    assert heat(predictions).shape == (model.steps + 1, 5)
+    assert len(path.data) == 2
+    assert "would say" in words
+
+
+def test_what_a_model_would_say_is_escaped_and_named(actions):
+    assert [byte_label(byte) for byte in (0x20, 0x0A, 0x3C, 0x00, 0xE9)] == ["space", "newline", "<", "0x00", "0xE9"]
+    for prompt in ("", "a", "<", "xyz"):
+        _, predictions, _ = actions.follow("standard", None, prompt)
+        assert not any("<" in text for row in predictions.data[0].text for text in row)
+
+
+def test_a_long_prompt_is_refused_or_told_to_be_cut(actions):
+    words, _, _ = actions.follow("standard", None, "x" * 1000)
+    assert "The first 936 bytes did not fit into its context" in words
+    with pytest.raises(ValueError, match="the prompt has 10,001 characters; give at most 10,000"):
+        actions.follow("standard", None, "x" * (LONGEST_PROMPT + 1))
+
+
+def test_bad_choices_are_answered_in_words(actions):
+    with pytest.raises(ValueError, match="there is no model 'nobody' on the shelf"):
+        actions.views("nobody", None, "up", "value", "value")
+    with pytest.raises(ValueError, match="order='sideways' is not one of stored, value, change"):
+        actions.views("standard", None, "up", "sideways", "value")
+    with pytest.raises(ValueError, match="colour='pink' is not one of value, difference"):
+        actions.views("standard", None, "up", "value", "pink")
+    assert set(ORDERS.values()) == {"stored", "value", "change"}
+    assert set(COLOURS.values()) == {"value", "difference"}
+
+
+def test_the_first_model_with_gates_is_the_default(actions):
+    assert actions.default() == "time-indexed-mlp"
+    assert [name for _, name in actions.choices()] == list(tipshare.KINDS)
+
+
+def test_an_empty_shelf_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(tmp_path))
+    actions = GateActions(ModelShelf())
+    assert actions.default() is None
+    views = actions.views(None, None, None, "value", "value")
+    assert NO_MODEL in views.words
+    assert not views.heat_map.data
+    assert views.heat_map.layout.annotations
+    assert NO_MODEL in actions.weights(None)[0]
+    assert NO_MODEL in actions.follow(None, None, "x")[0]
+
+
+def test_a_damaged_model_does_not_hide_the_others(actions, checkpoints, tmp_path, monkeypatch):
+    folder = tmp_path / "damaged"
+    shutil.copytree(checkpoints, folder)
+    (folder / "standard" / "model.safetensors").write_bytes(b"nothing")
+    monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(folder))
+    words, similarity, _ = GateActions(ModelShelf()).weights(None)
+    assert "standard cannot be read." in words
+    assert len(similarity.data) == 3
+
+
+def test_views_are_kept_until_the_model_changes(shelf):
+    cache = ViewCache()
+    entry = shelf.get("standard")
+    assert cache.of(entry) is cache.of(entry)
+    assert cache.of(entry).units is cache.of(entry).units
+    other = ModelShelf().get("standard")
+    assert cache.of(other).model is other.model

@@ -1,0 +1,68 @@
+"""A visitor who leaves in mid-stream leaves nothing running."""
+
+import json
+import time
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+from app.generate.active_runs import Runs
+from app.generate.settings import MOST_BYTES
+from app.page import build_demo
+from app.serve import launch_settings
+
+
+class WatchedRuns(Runs):
+    """Counts the runs that were cut short by closing them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cut_short = 0
+
+    @contextmanager
+    def begin(self, visitor: str):
+        with super().begin(visitor) as sign:
+            try:
+                yield sign
+            except GeneratorExit:
+                self.cut_short += 1
+                raise
+
+
+@pytest.fixture
+def runs() -> WatchedRuns:
+    return WatchedRuns()
+
+
+@pytest.fixture
+def address(shelf, runs):
+    demo = build_demo(shelf, runs)
+    _, address, _ = demo.launch(prevent_thread_lock=True, server_port=None, **launch_settings())
+    yield address
+    demo.close()
+
+
+def wait_until(condition, seconds: float = 30.0) -> None:
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def test_a_client_that_disconnects_ends_its_run(address, runs, shelf):
+    config = httpx2.get(f"{address}config").json()
+    (number,) = (each["id"] for each in config["dependencies"] if each["api_name"] == "write")
+    request = {
+        "data": ["", shelf.names(), 1.0, 0, 1.0, 0.0, 1.0, MOST_BYTES, 0, 0],
+        "fn_index": number,
+        "session_hash": "leaving",
+    }
+    httpx2.post(f"{address}gradio_api/queue/join", json=request).raise_for_status()
+    with httpx2.stream("GET", f"{address}gradio_api/queue/data", params={"session_hash": "leaving"}) as answer:
+        for line in answer.iter_lines():
+            if line.startswith("data:") and json.loads(line[5:])["msg"] == "process_generating":
+                break
+        assert runs.count() == 1
+    wait_until(lambda: runs.count() == 0)
+    assert runs.cut_short == 1

@@ -1,0 +1,77 @@
+"""Each plain layer against a few lines of numpy."""
+
+import haliax as hax
+import jax
+import numpy as np
+import pytest
+from haliax import Axis
+
+from tipshare.model.attention import attend, rotate
+from tipshare.model.layers import LayerNorm, Linear, ShortConvolution
+
+Batch, Position, Embed = Axis("batch", 2), Axis("position", 6), Axis("embed", 4)
+Heads, HeadSize = Axis("heads", 2), Axis("head_size", 4)
+
+
+def random(*axes: Axis, seed: int = 0) -> hax.NamedArray:
+    return hax.random.normal(jax.random.key(seed), axes)
+
+
+def test_linear_multiplies_gates_and_adds():
+    weight, bias, before, after = random(Embed, Heads), random(Heads), random(Embed, seed=1), random(Heads, seed=2)
+    layer = Linear(weight, bias, before, after, In=(Embed,), Out=(Heads,))
+    x = random(Batch, Position, Embed)
+    expected = (x.array * before.array) @ weight.array * after.array + bias.array
+    np.testing.assert_allclose(layer(x).array, expected, atol=1e-5)
+    np.testing.assert_allclose(layer.effective_weight.array, before.array[:, None] * weight.array * after.array)
+
+
+def test_a_layer_called_unbound_gives_the_parts_of_its_output():
+    Part = Axis("part", 3)
+    weight, bias = random(Embed, Part, Heads), random(Part, Heads)
+    before, after = random(Embed, seed=1), random(Part, Heads, seed=2)
+    layer = Linear(weight, bias, before, after, In=(Embed,), Out=(Part, Heads))
+    x = random(Batch, Position, Embed)
+    for found, expected in zip(layer.call_unbound(x, "part"), layer(x).unbind("part"), strict=True):
+        np.testing.assert_allclose(found.array, expected.array, atol=1e-5)
+    with pytest.raises(ValueError, match="'heads' must be the first"):
+        layer.call_unbound(x, "heads")
+
+
+def test_norm_centres_scales_and_shifts():
+    layer = LayerNorm(random(Embed), random(Embed, seed=1), Embed)
+    x = np.asarray(random(Position, Embed, seed=2).array)
+    normed = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+    expected = normed * layer.weight.array + layer.bias.array
+    np.testing.assert_allclose(layer(hax.named(x, (Position, Embed))).array, expected, atol=1e-5)
+
+
+def test_convolution_mixes_the_last_few_positions():
+    layer = ShortConvolution.init(Embed, 3, key=jax.random.key(0))
+    x, weight = np.asarray(random(Position, Embed).array), np.asarray(layer.weight.array)
+    for position, found in enumerate(np.asarray(layer(hax.named(x, (Position, Embed))).array)):
+        seen = [weight[2 - back] * x[position - back] for back in range(min(3, position + 1))]
+        np.testing.assert_allclose(found, sum(seen), atol=1e-5)
+
+
+def test_attention_averages_visible_values_by_softmax():
+    query, key, value = (random(Position, Heads, HeadSize, seed=seed) for seed in range(3))
+    found = attend(query, key, value).rearrange((Position, Heads, HeadSize)).array
+    q, k, v = (np.asarray(each.array) for each in (query, key, value))
+    for position in range(Position.size):
+        for head in range(Heads.size):
+            scores = k[: position + 1, head] @ q[position, head] / 2.0  # the root of the head size
+            weights = np.exp(scores) / np.exp(scores).sum()
+            np.testing.assert_allclose(found[position, head], weights @ v[: position + 1, head], atol=1e-5)
+
+
+def test_rotary_scores_depend_on_distance_alone():
+    query, key = random(HeadSize).broadcast_axis(Position), random(HeadSize, seed=1).broadcast_axis(Position)
+    turned_query, turned_key = (np.asarray(rotate(each).rearrange((Position, HeadSize)).array) for each in (query, key))
+    scores = turned_query @ turned_key.T
+    for distance in range(1, Position.size):
+        along = np.diagonal(scores, -distance)
+        np.testing.assert_allclose(along, along[0], atol=1e-5)
+    assert abs(scores[1, 0] - scores[2, 0]) > 1e-3
+    shifted = np.asarray(rotate(key, first=7).rearrange((Position, HeadSize)).array)
+    np.testing.assert_allclose(shifted @ shifted.T, turned_key @ turned_key.T, atol=1e-4)

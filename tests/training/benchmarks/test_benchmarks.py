@@ -1,0 +1,53 @@
+"""Turns of a benchmark: all parties alike, and none that others on the machine have disturbed."""
+
+from training.benchmarks import peer
+from training.benchmarks.peer import MOST_REPEATS, measure_turns
+from training.benchmarks.training import measure
+from training.engine.machine import describe_machine
+
+
+class Party:
+    """Takes one second more in each turn."""
+
+    def __init__(self, name: str):
+        self.name, self.turns = name, 0
+
+    def seconds(self, what: int) -> float:
+        self.turns += what
+        return float(self.turns)
+
+
+def test_parties_take_turns_and_the_first_round_does_not_count(monkeypatch):
+    monkeypatch.setattr(peer, "stolen_seconds", lambda: 0.0)
+    assert measure_turns([Party("a"), Party("b")], 1, rounds=2) == {"a": [2.0, 3.0], "b": [2.0, 3.0]}
+
+
+def test_a_turn_during_which_processors_were_taken_away_is_repeated(monkeypatch):
+    clock = iter([0.0, 0.0, 5.0, 9.0, 9.0, 9.0])  # before and after each turn: only the second one is disturbed
+    monkeypatch.setattr(peer, "stolen_seconds", lambda: next(clock))
+    assert measure_turns([Party("a")], 1, rounds=1) == {"a": [3.0]}
+
+
+def test_a_machine_that_is_never_quiet_is_measured_all_the_same(monkeypatch):
+    clock = iter(range(1_000))
+    monkeypatch.setattr(peer, "stolen_seconds", lambda: float(next(clock)))
+    party = Party("a")
+    measure_turns([party], 1, rounds=1)
+    assert party.turns == 2 * MOST_REPEATS
+
+
+def test_stolen_time_only_grows():
+    first = peer.stolen_seconds()
+    assert 0.0 <= first <= peer.stolen_seconds()
+
+
+def test_training_is_measured_without_torch(monkeypatch):
+    monkeypatch.setattr(peer, "stolen_seconds", lambda: 0.0)
+    report = measure(None, rounds=1, threads=1, kinds=("time-indexed-mlp",))
+    assert report["machine"]["device"] == describe_machine(1)["device"]
+    assert "torch" not in report["machine"]
+    assert report["matrix_product_operations_per_second"] > 0
+    numbers = report["parties"].pop("time-indexed-mlp")
+    assert not report["parties"]
+    assert numbers["step_ms"] > 0
+    assert numbers["share_of_matrix_product_rate"] > 0  # no upper limit: other tests take the cores at any moment

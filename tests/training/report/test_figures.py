@@ -1,0 +1,118 @@
+"""Figures: what they show, and when there is none."""
+
+import re
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+from tests.training.results.factory import group_of, make_record, published_records, runs
+from tipshare.config import KINDS
+from tipshare.kinds import LOOKS, NEUTRAL, colour_of, title_of
+from training.report.figure_style import STYLE, MissingDataError
+from training.report.figures import FIGURES, write_figures
+from training.report.grid_figures import grid_cells
+from training.results.summaries import LOSS
+
+
+def draw(name, group):
+    with matplotlib.rc_context(STYLE):
+        return FIGURES[name](group, LOSS)
+
+
+def test_every_kind_has_a_colour_a_mark_and_a_title_of_its_own():
+    assert list(LOOKS) == list(KINDS)
+    for name in ("colour", "mark", "title", "summary"):
+        assert len({getattr(look, name) for look in LOOKS.values()}) == len(KINDS)
+    assert title_of("time-indexed-ssm, t constant") == "Time-Indexed SSM, t constant"
+    assert (colour_of("other"), title_of("other")) == (NEUTRAL.colour, "other")
+
+
+def test_figures_without_data_are_skipped_with_a_note_and_old_ones_removed(tmp_path):
+    (tmp_path / "significance.png").write_bytes(b"of an earlier report")
+    files, notes = write_figures(group_of(make_record()), tmp_path)
+    assert {each.stem for each in files} == {"loss", "step_time", "learning_curves"}
+    assert {each.suffix for each in files} == {".png", ".pdf"}
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(each.name for each in files)
+    missing = {re.match(r"No figure (\w+): .*needs", note)[1] for note in notes}
+    assert missing == {"loss_against_parameters", "significance", "ablation_grid", "depth_steps"}
+    assert Path(tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
+    assert Path(tmp_path / "loss.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_loss_figure_shows_published_marks_hollow_and_ours_filled():
+    axes = draw("loss", group_of(*published_records())).axes[0]
+    faces = [
+        line.get_markerfacecolor() for line in axes.lines if line.get_marker() in {look.mark for look in LOOKS.values()}
+    ]
+    assert faces.count("white") == 4
+    assert [colour for colour in faces if colour != "white"] == [look.colour for look in LOOKS.values()]
+    plain = draw("loss", group_of(*runs(recipe="quick"))).axes[0]
+    assert "white" not in [line.get_markerfacecolor() for line in plain.lines if line.get_marker() == "s"]
+
+
+def test_the_significance_matrix_has_a_cell_for_every_pair():
+    axes = draw("significance", group_of(*published_records())).axes[0]
+    texts = [each.get_text() for each in axes.texts]
+    assert len(texts) == 6
+    assert "-0.220\np = 0.0614" in texts  # row SSM minus column Standard
+
+
+def test_the_ablation_grid_takes_the_plainest_model_of_a_cell():
+    cells = [("own", "mlp"), ("own", "ssm"), ("gated", "mlp"), ("gated", "ssm"), ("tied", "mlp")]
+    records = [
+        make_record(model=f"{weights} + {mixer}", loss=place, config={"weights": weights, "mixer": mixer})
+        for place, (weights, mixer) in enumerate(cells)
+    ]
+    other = make_record(model="own, no positions", loss=9.0, config={"positions": "none"})
+    group = group_of(other, *records)
+    for order in ((other, *records), (*records, other)):
+        assert grid_cells(group_of(*order))["own", "mlp"][0] == "own + mlp"
+    assert set(grid_cells(group)) == set(cells)
+    texts = [each.get_text() for each in draw("ablation_grid", group).axes[0].texts]
+    assert len([text for text in texts if "parameters" in text]) == 5
+    with pytest.raises(MissingDataError, match="needs 5 of its 8 cells, not 4"):
+        draw("ablation_grid", group_of(other, *records[:-1]))
+
+
+def test_depth_steps_are_drawn_from_final_numbers_in_order():
+    final = {LOSS: 2.0, "valid_loss_at_steps_12": 2.1, "valid_loss_at_steps_2": 2.4, "valid_loss_at_steps_1x": 0.0}
+    axes = draw("depth_steps", group_of(make_record("time-indexed-mlp", final=final))).axes[0]
+    assert list(axes.lines[0].get_xdata()) == [2, 12]
+    assert list(axes.lines[0].get_ydata()) == [2.4, 2.1]
+
+
+def test_depth_steps_are_drawn_for_models_trained_at_several_depths():
+    records = [
+        make_record(model=f"standard, {depth} depth steps", loss=3 - depth / 10, config={"num_layers": depth})
+        for depth in (4, 2, 8)
+    ]
+    axes = draw("depth_steps", group_of(*records)).axes[0]
+    assert list(axes.lines[0].get_xdata()) == [2, 4, 8]
+
+
+def test_learning_curves_average_the_steps_that_all_seeds_have():
+    records = [
+        make_record(seed=1, curve=[[100, 4.0], [200, 3.0], [300, 2.0]]),
+        make_record(seed=2, curve=[[100, 5.0], [300, 3.0]]),
+    ]
+    line = draw("learning_curves", group_of(*records)).axes[0].lines[0]
+    assert (list(line.get_xdata()), list(line.get_ydata())) == ([100, 300], [4.5, 2.5])
+
+
+def test_many_curves_get_a_panel_per_kind():
+    records = [
+        make_record(kind, model=f"{kind}, {depth} depth steps", config={"num_layers": depth})
+        for kind in ("standard", "time-indexed-ssm")
+        for depth in (1, 2, 3, 4)
+    ]
+    panels = draw("learning_curves", group_of(*records)).axes
+    assert [len(each.lines) for each in panels] == [4, 4]
+
+
+def test_titles_of_changed_recipes_stay_inside_the_figure():
+    group = group_of(*runs(recipe="published-1000+learning_rate=0.001+model.hidden_dim=384+model.num_layers=12"))
+    figure = draw("loss", group)
+    figure.draw_without_rendering()
+    (title,) = [each for each in figure.texts if "hidden_dim" in each.get_text().replace("\n", "")]
+    assert title.get_window_extent().x1 < figure.bbox.x1

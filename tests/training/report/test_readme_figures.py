@@ -1,0 +1,27 @@
+"""The README's figures show what the records say."""
+
+from pathlib import Path
+
+from tests.training.results.factory import make_record, published_records
+from training.report.readme_figures import README_FIGURES, outdated_figures, write_readme_figures
+from training.results.records import read_records
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_figures_in_the_readme_are_those_of_the_records():
+    assert outdated_figures(read_records(ROOT / "checkpoints" / "runs.jsonl"), ROOT / "docs") == []
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in README_FIGURES:
+        assert f"(docs/{name})" in readme
+
+
+def test_a_figure_is_outdated_once_a_number_has_changed(tmp_path):
+    records = published_records()
+    written = write_readme_figures(records, tmp_path)
+    assert [path.name for path in written] == ["loss.png", "sizes.png"]  # the other recipes have no runs
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["loss.png", "sizes.png"]
+    others = [name for name in README_FIGURES if tmp_path / name not in written]
+    assert outdated_figures(records, tmp_path) == others
+    changed = [*records[:-1], make_record(records[-1].kind, records[-1].seed, loss=2.5)]
+    assert outdated_figures(changed, tmp_path) == list(README_FIGURES)

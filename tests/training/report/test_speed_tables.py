@@ -1,0 +1,34 @@
+"""Tables of benchmark reports, and the words above them."""
+
+import json
+
+from training.report.readme import speed_section
+from training.report.speed_tables import machine_in_words
+
+PARTIES = {"plain torch": {"step_ms": 184.0}, "standard": {"step_ms": 125.0, "time_over_plain torch": 0.68}}
+MACHINE = {"device": "AMD EPYC (family 26, model 2), 2 threads", "torch": "2.13.0+cpu"}
+
+
+def test_the_words_tell_the_machine_and_both_matrix_rates():
+    rates = {"matrix_product_operations_per_second": 5.24e11, "torch_matrix_product_operations_per_second": 2.33e11}
+    assert machine_in_words({"machine": MACHINE, **rates, "parties": PARTIES}) == (
+        "On AMD EPYC (family 26, model 2), 2 threads, where one large matrix product runs at 524 billion operations "
+        "per second in XLA and at 233 in torch 2.13.0:"
+    )
+
+
+def test_a_report_without_a_machine_says_so():
+    assert machine_in_words({"matrix_product_operations_per_second": 1.29e11}) == (
+        "On a processor that its report does not name, where one large matrix product runs at 129 billion operations "
+        "per second:"
+    )
+    assert machine_in_words({"machine": MACHINE}) == "On AMD EPYC (family 26, model 2), 2 threads:"
+
+
+def test_every_machine_has_a_table_of_its_own(tmp_path):
+    for name, device in (("training", "a new one"), ("training-earlier", "an old one")):
+        report = {"machine": {"device": device}, "parties": PARTIES}
+        (tmp_path / f"{name}.json").write_text(json.dumps(report))
+    section = speed_section(tmp_path)
+    assert section.index("On a new one:") < section.index("On an old one:")
+    assert section.count("| Standard | 125 | 0.68 |") == 2

@@ -1,0 +1,187 @@
+"""From the logits of the next byte to the byte: settings, random noise, and the choice."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, PRNGKeyArray
+
+from tipshare.text.tokenizer import VOCAB_SIZE, encode
+from tipshare.text.utf8 import BYTES_TO_COME, NEXT_STATE
+
+MOST_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """How bytes are chosen, and how many.
+
+    Attributes:
+        max_bytes: The most bytes to write, 0 to a million.
+        temperature: Divides the logits; 0 always takes the most probable byte.
+        top_k: Choose among the k most probable bytes only; None for all.
+        top_p: Choose among the most probable bytes that together reach this probability.
+        min_p: Drop bytes less probable than this share of the most probable one.
+        repetition_penalty: Weakens bytes that stand in the last context (Keskar et al., 2019); 1 changes nothing.
+        seed: Same seed, same text.
+        utf8: Choose only bytes that continue valid UTF-8, and end on a whole character.
+        stop: Texts that end the writing; the one that is met is left out. A single text may be given plainly.
+    """
+
+    max_bytes: int = 200
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float = 1.0
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    seed: int = 0
+    utf8: bool = True
+    stop: str | bytes | tuple[str | bytes, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_whole("max_bytes", self.max_bytes, 0, MOST_BYTES)
+        _check_whole("seed", self.seed, 0, 2**63 - 1)
+        if self.top_k is not None:
+            _check_whole("top_k", self.top_k, 1, None)
+        _check_number("temperature", self.temperature, lambda it: 0.0 <= it < math.inf, "0 (greedy) or more")
+        _check_number("top_p", self.top_p, lambda it: 0.0 < it <= 1.0, "above 0 and at most 1 (1 keeps all bytes)")
+        _check_number("min_p", self.min_p, lambda it: 0.0 <= it <= 1.0, "from 0 (keeps all bytes) to 1")
+        penalty = self.repetition_penalty
+        _check_number("repetition_penalty", penalty, lambda it: 0.0 < it < math.inf, "above 0 (1 changes nothing)")
+        if not isinstance(self.utf8, bool):
+            raise ValueError(f"utf8={self.utf8!r} must be true or false")
+        given = (self.stop,) if isinstance(self.stop, str | bytes) else self.stop
+        if not isinstance(given, tuple | list) or not all(isinstance(each, str | bytes) and each for each in given):
+            raise ValueError(f"stop={self.stop!r} must be a text that is not empty, or a tuple of such texts")
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed, validated again."""
+        known = {each.name for each in dataclasses.fields(self)}
+        unknown = sorted(set(changes) - known)
+        if unknown:
+            raise ValueError(f"unknown setting {', '.join(map(repr, unknown))}; the settings are {', '.join(known)}")
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def stops(self) -> tuple[bytes, ...]:
+        """The stop texts as bytes."""
+        given = (self.stop,) if isinstance(self.stop, str | bytes) else self.stop
+        return tuple(encode(each).astype(np.uint8).tobytes() for each in given)
+
+
+class Choice(NamedTuple):
+    """The settings as numbers that compiled code takes, so that none of them makes it compile again."""
+
+    temperature: np.float32
+    top_k: np.int32
+    top_p: np.float32
+    min_p: np.float32
+    repetition_penalty: np.float32
+    utf8: np.bool_
+    limit: np.int32  # bytes to write in all
+
+    @staticmethod
+    def of(sampling: Sampling) -> "Choice":
+        return Choice(
+            np.float32(sampling.temperature),
+            np.int32(VOCAB_SIZE if sampling.top_k is None else min(sampling.top_k, VOCAB_SIZE)),
+            np.float32(sampling.top_p),
+            np.float32(sampling.min_p),
+            np.float32(sampling.repetition_penalty),
+            np.bool_(sampling.utf8),
+            np.int32(sampling.max_bytes),
+        )
+
+
+def draw_uniform(keys: PRNGKeyArray, numbers: Array) -> Array:
+    """A random number in [0, 1) for every byte, {step, batch}, from its row's key and its number in the text alone."""
+
+    def one(number: Array, key: PRNGKeyArray) -> Array:
+        return jr.uniform(jr.fold_in(key, number))
+
+    return jax.vmap(jax.vmap(one, (None, 0)), (0, None))(numbers, keys)
+
+
+def choose(
+    logits: Array,
+    uniform: Array,
+    choice: Choice,
+    counts: Array,
+    character: Array,
+    left: Array,
+) -> tuple[Array, Array]:
+    """The next byte of every row, and how far into a UTF-8 character it leads.
+
+    Args:
+        logits: {batch, vocab}.
+        uniform: Where in the distribution to pick, in [0, 1).
+        counts: How often each byte stands in the window, for the repetition penalty.
+        character: How far into a character the bytes before are.
+        left: How many bytes may still follow this one.
+    """
+    penalty = choice.repetition_penalty
+    logits = jnp.where(counts > 0, jnp.where(logits > 0, logits / penalty, logits * penalty), logits)
+    allowed = (jnp.asarray(BYTES_TO_COME)[character] <= left) | ~choice.utf8
+    logits = jnp.where(allowed, logits, -jnp.inf)
+    greedy = jnp.argmax(logits, -1)
+    kept = jnp.where(_survivors(logits / choice.temperature, choice), _weights(logits / choice.temperature), 0.0)
+    reached = _running_sum(kept)
+    # Just below 1, so that rounding cannot point past the last byte.
+    aim = jnp.minimum(uniform, 1.0 - 1e-6)[:, None] * reached[:, -1:]
+    chosen = jnp.where(choice.temperature > 0, jnp.argmax((reached > aim) & (kept > 0), -1), greedy).astype(jnp.int32)
+    return chosen, jnp.asarray(NEXT_STATE)[character, chosen]
+
+
+def _survivors(logits: Array, choice: Choice) -> Array:
+    """Which bytes top-k, then top-p among those, then min-p leave; bytes level with the last one stay."""
+    # As whole numbers in the same order, which XLA sorts ten times faster on CPUs than floats.
+    order = _ordered_integers(logits)
+    descending = ~jax.lax.sort(~order, dimension=-1, is_stable=False)
+    weights = _weights(_from_ordered_integers(descending))
+    weights = jnp.where(jnp.arange(weights.shape[-1]) < choice.top_k, weights, 0.0)
+    reached = _running_sum(weights)
+    stays = (weights > 0) & (weights >= choice.min_p * weights[:, :1])
+    stays &= (reached - weights < choice.top_p * reached[:, -1:]) | (choice.top_p >= 1.0)
+    last = jnp.maximum(stays.sum(-1, keepdims=True), 1) - 1
+    return order >= jnp.take_along_axis(descending, last, -1)
+
+
+def _weights(logits: Array) -> Array:
+    """Probabilities but for a factor, 1 for the most probable byte."""
+    return jnp.exp(logits - logits.max(-1, keepdims=True))
+
+
+def _running_sum(x: Array) -> Array:
+    """Sums up to each entry, in two levels of small matrix products: `cumsum` is a chain of 20 kernels on CPUs."""
+    rows = x.reshape(-1, 16, 16)
+    within = rows @ jnp.triu(jnp.ones((16, 16)))
+    before = within[:, :, -1] @ jnp.triu(jnp.ones((16, 16)), 1)
+    return (within + before[:, :, None]).reshape(x.shape)
+
+
+def _ordered_integers(x: Array) -> Array:
+    """Integers in the order of the floats: the bit pattern, with the value bits of negative numbers turned round."""
+    bits = jax.lax.bitcast_convert_type(x, jnp.int32)
+    return jnp.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
+
+
+def _from_ordered_integers(bits: Array) -> Array:
+    return jax.lax.bitcast_convert_type(jnp.where(bits < 0, bits ^ 0x7FFFFFFF, bits), jnp.float32)
+
+
+def _check_whole(name: str, value: object, least: int, most: int | None) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least or (most and value > most):
+        bounds = f"{least} or more" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name}={value!r} must be a whole number {bounds}")
+
+
+def _check_number(name: str, value: Any, fits: Callable[[float], bool], rule: str) -> None:
+    # A comparison with NaN is false, so NaN fits nowhere.
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not fits(float(value)):
+        raise ValueError(f"{name}={value!r} must be a number {rule}")

@@ -1,0 +1,230 @@
+"""Writing text with a model: `generate` for finished texts, `stream` for pieces as they are written."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import jax
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array
+
+from tipshare.compilation import use_compilation_cache
+from tipshare.generation.cached_pass import ALTERNATIVES, CHUNK, Reading, Written, read, write
+from tipshare.generation.packing import Packed, pack
+from tipshare.generation.pieces import Assembler, Generation, Piece, Trace, join_pieces
+from tipshare.generation.sampling import Choice, Sampling
+from tipshare.model.language_model import LanguageModel
+from tipshare.text.tokenizer import BEGIN, encode
+
+# The first bytes of a stream come in a shorter chunk, so that something shows early.
+FIRST_CHUNK = 8
+# Prompts are padded to this many positions, or four times, sixteen times as many, and at most the context: a handful
+# of compilations serve all lengths.
+SHORTEST_READ = 32
+# Texts written side by side, at most; more are written in groups.
+MOST_ROWS = 64
+
+Prompt = str | bytes
+
+
+@overload
+def generate(
+    model: LanguageModel,
+    prompt: Prompt,
+    sampling: Sampling | None = None,
+    *,
+    steps: int | None = None,
+    samples: None = None,
+    **changes: Any,
+) -> Generation: ...
+
+
+@overload
+def generate(
+    model: LanguageModel,
+    prompt: Prompt | Sequence[Prompt],
+    sampling: Sampling | None = None,
+    *,
+    steps: int | None = None,
+    samples: int | None = None,
+    **changes: Any,
+) -> list[Generation]: ...
+
+
+def generate(
+    model: LanguageModel,
+    prompt: Prompt | Sequence[Prompt],
+    sampling: Sampling | None = None,
+    *,
+    steps: int | None = None,
+    samples: int | None = None,
+    **changes: Any,
+) -> Generation | list[Generation]:
+    """Write on after a prompt, or after many.
+
+    A text is read as if a line had just ended before it. Of a prompt longer than the context only the end is read,
+    with a warning. Text longer than the context is seen through a sliding window.
+
+    Args:
+        prompt: Text, or bytes of any kind; or a sequence of them, written on side by side.
+        sampling: How bytes are chosen; the defaults of `Sampling` if None.
+        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+        samples: Texts per prompt, each with random numbers of its own. A prompt's first sample is the same text as
+            without `samples`, and as without the other prompts.
+        changes: Fields of `Sampling` by name, such as `temperature=0.8, top_k=40, max_bytes=500`.
+
+    Returns:
+        A `Generation`; a list of them, prompt by prompt, if there are several prompts or `samples` is given.
+    """
+    sampling = (sampling or Sampling()).replace(**changes)
+    single = isinstance(prompt, str | bytes)
+    prompts = [prompt] if single else list(prompt)
+    if not prompts:
+        raise ValueError("there is no prompt: give at least one, which may be empty")
+    if samples is not None and (isinstance(samples, bool) or not isinstance(samples, int) or samples < 1):
+        raise ValueError(f"samples={samples!r} must be a whole number, 1 or more")
+    use_compilation_cache()
+    packed = pack(model, steps)
+    texts = [_prompt_ids(each, packed.shape.context) for each in prompts]
+    rows = [(text, sample) for text, _ in texts for sample in range(samples or 1)]
+    unread = [cut for _, cut in texts for _ in range(samples or 1)]
+    finished: list[Generation] = []
+    for first in range(0, len(rows), MOST_ROWS):
+        group = rows[first : first + MOST_ROWS]
+        pieces: list[list[Piece]] = [[] for _ in group]
+        for row, piece in _write_pieces(packed, group, sampling, (CHUNK,)):
+            pieces[row].append(piece)
+        finished += [join_pieces(iter(each), cut) for each, cut in zip(pieces, unread[first:], strict=False)]
+    return finished[0] if single and samples is None else finished
+
+
+def stream(
+    model: LanguageModel,
+    prompt: Prompt,
+    sampling: Sampling | None = None,
+    *,
+    steps: int | None = None,
+    sample: int = 0,
+    chunk: int = CHUNK,
+    **changes: Any,
+) -> Iterator[Piece]:
+    """Write on after a prompt, piece by piece; joined, the pieces are what `generate` returns.
+
+    Args:
+        sample: Which of several samples of the prompt to write.
+        chunk: Bytes written between two looks at them, at most; the text does not depend on it.
+
+    The other arguments are those of `generate`. Bad ones are refused here, before the first piece is asked for.
+    """
+    sampling = (sampling or Sampling()).replace(**changes)
+    if isinstance(chunk, bool) or not isinstance(chunk, int) or not 1 <= chunk <= CHUNK:
+        raise ValueError(f"chunk={chunk!r} must be a whole number from 1 to {CHUNK}")
+    if isinstance(sample, bool) or not isinstance(sample, int) or not 0 <= sample < 2**32:
+        raise ValueError(f"sample={sample!r} must be a whole number, 0 or more")
+    use_compilation_cache()
+    packed = pack(model, steps)
+    text, _ = _prompt_ids(prompt, packed.shape.context)
+    chunks = (min(FIRST_CHUNK, chunk), chunk)
+    return (piece for _, piece in _write_pieces(packed, [(text, sample)], sampling, chunks))
+
+
+def _prompt_ids(prompt: Prompt, context: int) -> tuple[np.ndarray, int]:
+    """What of a prompt is read, after the byte every text begins with, and how many bytes are not."""
+    if not isinstance(prompt, str | bytes):
+        raise ValueError(f"a prompt is text or bytes, not {type(prompt).__name__}")
+    ids = encode(prompt)
+    unread = max(0, len(ids) - context)
+    if unread:
+        warnings.warn(
+            f"the prompt has {len(ids)} bytes, more than the model's context: only the last {context} are read",
+            stacklevel=3,
+        )
+    return np.concatenate([[BEGIN], ids]).astype(np.int32)[-context:], unread
+
+
+def _write_pieces(
+    packed: Packed, rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
+) -> Iterator[tuple[int, Piece]]:
+    """Pieces of all rows as they are written, each with the number of its row."""
+    assemblers = [
+        Assembler(sampling.max_bytes, sampling.stops, whole_characters=sampling.utf8, alternatives=ALTERNATIVES)
+        for _ in rows
+    ]
+    if sampling.max_bytes == 0:
+        for row, assembler in enumerate(assemblers):
+            piece = assembler.add(Trace.empty(ALTERNATIVES))
+            if piece is not None:
+                yield row, piece
+        return
+    for written in _write_chunks(packed, rows, sampling, chunks):
+        for row, assembler in enumerate(assemblers):
+            piece = assembler.add(_trace(written, row))
+            if piece is not None:
+                yield row, piece
+        if all(assembler.finish is not None for assembler in assemblers):
+            return
+
+
+def _write_chunks(
+    packed: Packed, rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
+) -> Iterator[Written]:
+    """Chunk after chunk, as arrays on the host, up to `max_bytes`; the last chunk size is used again and again."""
+    weights, shape = packed.weights, packed.shape
+    # A batch of another size is another compilation: fill it up to a power of two with rows nobody asked for.
+    padding = [(np.array([BEGIN], np.int32), 0)] * ((1 << (len(rows) - 1).bit_length()) - len(rows))
+    windows = [text for text, _ in rows + padding]
+    low, high = np.uint32(sampling.seed & 0xFFFFFFFF), np.uint32(sampling.seed >> 32)
+    keys = _row_keys(low, high, np.array([sample for _, sample in rows + padding], np.uint32))
+    choice = Choice.of(sampling)
+    reading = _read(packed, windows)
+    done, turn = 0, 0
+    while done < sampling.max_bytes:
+        count = min(chunks[min(turn, len(chunks) - 1)], sampling.max_bytes - done)
+        if weights.positions is not None:
+            # Positions end with the context: write the byte that overflows it, then read again from a later start.
+            count = min(count, shape.context + 1 - max(map(len, windows)))
+        reading, written = write(weights, shape, reading, choice, keys, np.int32(done), np.int32(count))
+        written = jax.tree.map(lambda array, count=count: np.asarray(array)[:count], written)
+        done, turn = done + count, turn + 1
+        yield written
+        if weights.positions is not None:
+            windows = [np.concatenate([text, written.ids[:, row]]) for row, text in enumerate(windows)]
+            if max(map(len, windows)) > shape.context:
+                windows = [slide(text, shape.context) for text in windows]
+                reading = _read(packed, windows)._replace(character=reading.character)
+
+
+def slide(text: np.ndarray, context: int) -> np.ndarray:
+    """The window on a text for a model with learned positions: once over the context it starts again from half.
+
+    Such a model knows no position beyond its context, and cached keys cannot be moved to another one.
+    """
+    return text if len(text) <= context else text[-(context // 2 + 1) :]
+
+
+def _read(packed: Packed, windows: list[np.ndarray]) -> Reading:
+    lengths = np.array([len(text) for text in windows], np.int32)
+    width = min(SHORTEST_READ, packed.shape.context)
+    while width < lengths.max():
+        width = min(4 * width, packed.shape.context)
+    tokens = np.zeros((len(windows), width), np.int32)
+    for row, text in enumerate(windows):
+        tokens[row, width - len(text) :] = text
+    return read(packed.weights, packed.shape, tokens, lengths)
+
+
+@jax.jit
+def _row_keys(low: Array, high: Array, samples: Array) -> Array:
+    key = jr.fold_in(jr.key(low), high)
+    return jax.vmap(lambda sample: jr.fold_in(key, sample))(samples)
+
+
+def _trace(written: Written, row: int) -> Trace:
+    return Trace(
+        written.ids[:, row].astype(np.uint8).tobytes(),
+        np.exp(written.log_probs[:, row]),
+        np.asarray(written.ranks[:, row]) + 1,
+        np.asarray(written.alternatives[:, row]),
+        np.exp(written.alternative_log_probs[:, row]),
+    )

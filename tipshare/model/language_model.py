@@ -1,0 +1,259 @@
+"""The language model: embed, run the block along depth, norm, unembed."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Self
+
+import equinox as eqx
+import haliax as hax
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from haliax import NamedArray
+from jax.core import Tracer
+from jaxtyping import Array, PRNGKeyArray
+
+from tipshare.config import ModelConfig
+from tipshare.model.block import Block, gate_values, init_block
+from tipshare.model.depth import TimeEmbedding, at, depth_grid, run_depth
+from tipshare.model.layers import LayerNorm, Linear, dropout, split_key
+from tipshare.model.weights.generated import Generated
+
+if TYPE_CHECKING:
+    from tipshare.analysis.scoring import Score
+
+# How far rows start from zero. Large beside what a block adds at first: with 0.02 instead, the Time-Indexed MLP is
+# 0.05 nats worse after 1,000 steps.
+EMBEDDING_SPREAD = 0.5
+# Relative to 1 / sqrt(hidden_dim): first predictions are close to uniform.
+HEAD_SCALE = 0.32
+
+Tokens = NamedArray | np.ndarray | Array | list
+
+
+class LanguageModel(eqx.Module):
+    """A next-byte predictor of any kind; built by `config.build(key=...)`."""
+
+    config: ModelConfig = eqx.field(static=True)
+    embedding: NamedArray  # vocab x embed
+    positions: NamedArray | None  # position x embed, when positions are learned
+    time: TimeEmbedding | None  # None once frozen, or when no weight depends on t
+    block: Block
+    final_norm: LayerNorm
+    head: Linear  # embed -> vocab
+    steps: int = eqx.field(static=True)  # depth steps of one pass
+
+    @staticmethod
+    def init(config: ModelConfig, *, key: PRNGKeyArray) -> "LanguageModel":
+        k_embedding, k_positions, k_time, k_block, k_norm, k_head = jr.split(key, 6)
+        time = TimeEmbedding.init(config, key=k_time)
+        final_norm: Any = LayerNorm.init(config.Embed)
+        if config.timed_final_norm:
+            final_norm = Generated.init(config, final_norm, key=k_norm)
+        learned = config.positions == "learned"
+        position_axes = (config.Position, config.Embed)
+        return LanguageModel(
+            config=config,
+            embedding=hax.random.normal(k_embedding, (config.Vocab, config.Embed)) * EMBEDDING_SPREAD,
+            positions=hax.random.normal(k_positions, position_axes) * EMBEDDING_SPREAD if learned else None,
+            time=None if config.weights in ("own", "tied") and not config.timed_final_norm else time,
+            block=init_block(config, time.Out, key=k_block),
+            final_norm=final_norm,
+            head=Linear.init(config.Embed, config.Vocab, key=k_head, use_bias=False, scale=HEAD_SCALE),
+            steps=config.num_layers,
+        )
+
+    def __call__(self, tokens: Tokens, *, key: PRNGKeyArray | None = None, steps: int | None = None) -> NamedArray:
+        """Logits of the next token at every position.
+
+        Args:
+            tokens: Ids as {position} or {batch, position}: a named array (its other axes are batch axes) or a plain
+                integer array of one or two dimensions.
+            key: Switches dropout on.
+            steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+
+        Returns:
+            The axes of `tokens` and `vocab`.
+        """
+        x, _ = self.hidden(tokens, key=key, steps=steps)
+        return self.unembed(x)
+
+    def hidden(
+        self,
+        tokens: Tokens,
+        *,
+        key: PRNGKeyArray | None = None,
+        steps: int | None = None,
+        keep_path: bool = False,
+        unroll: int = 1,
+    ) -> tuple[NamedArray, NamedArray | None]:
+        """The residual stream after the last depth step, and with `keep_path` after every one, along `depth`.
+
+        `unroll` is that of `tipshare.model.depth.run_depth`.
+        """
+        k_embedding, k_blocks = split_key(key, 2)
+        steps = self._check_steps(steps)
+        x = dropout(self.embed(self._check_tokens(tokens)), self.config.embd_pdrop, k_embedding)
+        return run_depth(
+            self.blocks(steps),
+            x,
+            steps=steps,
+            step_size=self.step_size(steps),
+            key=k_blocks,
+            keep_path=keep_path,
+            recompute=self.config.gradient_checkpointing,
+            unroll=unroll,
+        )
+
+    def embed(self, tokens: NamedArray) -> NamedArray:
+        """Where the residual stream starts."""
+        x = self.embedding.take("vocab", tokens)
+        if self.positions is not None:
+            x = x + self.positions.slice("position", start=0, length=tokens.axis_size("position"))
+        return x
+
+    def unembed(self, x: NamedArray) -> NamedArray:
+        """Logits of the next token, in float32, from a residual stream at any depth."""
+        final_norm = at(self.final_norm, self._embed_time(1.0))
+        return self.head(final_norm(x)).astype(jnp.float32)
+
+    def compute_loss(
+        self,
+        tokens: Tokens,
+        targets: Tokens,
+        *,
+        key: PRNGKeyArray | None = None,
+        steps: int | None = None,
+        unroll: int = 1,
+    ) -> Array:
+        """Mean cross-entropy of `targets` in nats per token; `key` switches dropout on.
+
+        `unroll` trades compile time for speed, see `tipshare.model.depth.run_depth`.
+        """
+        tokens, targets = self._check_tokens(tokens), self._check_tokens(targets, "targets")
+        if set(tokens.axes) != set(targets.axes):
+            raise ValueError(f"targets have axes {targets.axes}, but tokens have {tokens.axes}: they must be equal")
+        x, _ = self.hidden(tokens, key=key, steps=steps, unroll=unroll)
+        log_probs = hax.nn.log_softmax(self.unembed(x), self.config.Vocab)
+        return -hax.mean(log_probs.take("vocab", targets)).scalar()
+
+    def blocks(self, steps: int | None = None) -> Block:
+        """The blocks of all depth steps: weights that depend on t have a `depth` axis, shared ones have none."""
+        steps = self._check_steps(steps)
+        time = self._embed_time(depth_grid(steps))
+        if self.config.weights == "own-generated" and time is not None:
+            return hax.vmap(at, time.resolve_axis("depth"))(self.block, time)
+        return at(self.block, time)
+
+    def at(self, t: float) -> Block:
+        """The block at depth t in (0, 1], with plain layers; kinds with weights per layer have one only at i/L."""
+        t = _check_depth(t)
+        if self.config.is_continuous and not self.is_frozen:
+            return at(self.block, self._embed_time(t))
+        layer = round(t * self.steps) - 1
+        if layer < 0 or abs((layer + 1) / self.steps - t) > 1e-6:
+            raise ValueError(
+                f"t={t} lies between layers: this {self.config.kind} has weights at t = 1/{self.steps}, "
+                f"2/{self.steps}, ..., 1 only"
+            )
+        return hax.tree_util.tree_map(
+            lambda leaf: leaf["depth", layer] if isinstance(leaf, NamedArray) and leaf.has_axis("depth") else leaf,
+            self.blocks(),
+        )
+
+    def gates(self, t: float) -> dict[str, NamedArray]:
+        """Gate values at depth t by name (`attention_in`, `attention_out`, `up`, `down`, or `A` ... `delta`).
+
+        Empty for the kinds without gates.
+        """
+        return gate_values(self.at(t))
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether `freeze` made this model."""
+        return self.time is None and self.config.weights not in ("own", "tied")
+
+    def freeze(self, steps: int | None = None) -> Self:
+        """The same function with the weights of every depth step worked out: no generator and no gate network left.
+
+        Args:
+            steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+        """
+        steps = self._check_steps(steps)
+        final_norm = at(self.final_norm, self._embed_time(1.0))
+        return dataclasses.replace(self, time=None, block=self.blocks(steps), final_norm=final_norm, steps=steps)
+
+    def step_size(self, steps: int) -> float:
+        """What a block's output is multiplied with: 1/steps for Euler; 1 for a residual step at the trained depth.
+
+        With more or fewer residual steps than trained, each is shorter or longer, so that the whole way stays the
+        same.
+        """
+        return (1.0 if self.config.step == "euler" else float(self.config.num_layers)) / steps
+
+    def score(self, text: str | bytes) -> "Score":
+        """How well the model predicts each byte of `text`; see `tipshare.analysis.scoring.score`."""
+        from tipshare.analysis.scoring import score
+
+        return score(self, text)
+
+    def astype(self, dtype: Any) -> Self:
+        """The model with all weights cast, for example to bfloat16; norms, softmax and loss still use float32."""
+        return jax.tree.map(lambda leaf: leaf.astype(dtype) if eqx.is_inexact_array(leaf) else leaf, self)
+
+    def _embed_time(self, t: float | NamedArray) -> NamedArray | None:
+        if self.time is None:
+            return None
+        time = self.time(t if isinstance(t, NamedArray) else hax.named(jnp.float32(t), ()))
+        # The features are computed in float32; what they meet next has the type of the weights.
+        return time.astype(self.embedding.dtype)
+
+    def _check_steps(self, steps: int | None) -> int:
+        if steps is None or steps == self.steps:
+            return self.steps
+        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
+            raise ValueError(f"steps={steps!r} must be a whole number of depth steps, 1 or more")
+        if self.is_frozen:
+            raise ValueError(
+                f"this model was frozen at {self.steps} depth steps, not {steps}: freeze the live one again"
+            )
+        if not self.config.is_continuous:
+            raise ValueError(
+                f"{self.config.kind} with weights={self.config.weights!r} has exactly {self.steps} layers; "
+                f"steps={steps} needs weights that are generated, gated or tied"
+            )
+        return int(steps)
+
+    def _check_tokens(self, tokens: Tokens, name: str = "tokens") -> NamedArray:
+        """Token ids as a named integer array with a `position` axis, or a ValueError."""
+        config = self.config
+        if not isinstance(tokens, NamedArray):
+            plain = tokens if isinstance(tokens, jax.Array) else np.asarray(tokens)
+            if plain.ndim not in (1, 2):
+                raise ValueError(f"{name} have {plain.ndim} dimensions; give (position) or (batch, position)")
+            axis_names = ("batch", "position")[-plain.ndim :]
+            tokens = hax.named(jnp.asarray(plain), axis_names)
+        if not jnp.issubdtype(tokens.dtype, jnp.integer):
+            raise ValueError(f"{name} are {tokens.dtype}, but token ids are integers")
+        if not tokens.has_axis("position"):
+            raise ValueError(f"{name} need an axis named 'position', but have {tokens.axes}")
+        length = tokens.axis_size("position")
+        if not 1 <= length <= config.max_position_embeddings:
+            raise ValueError(
+                f"{name} have {length} positions; this model takes 1 to {config.max_position_embeddings} "
+                "(max_position_embeddings)"
+            )
+        # Under jit the values are not known yet; JAX then clamps what is out of range.
+        if tokens.array.size and not isinstance(tokens.array, Tracer):
+            values = np.asarray(tokens.array)
+            least, most = int(values.min()), int(values.max())
+            if least < 0 or most >= config.vocab_size:
+                raise ValueError(f"{name} run from {least} to {most}; ids must lie in 0 .. {config.vocab_size - 1}")
+        return tokens.astype(jnp.int32)
+
+
+def _check_depth(t: float) -> float:
+    t = float(t)
+    if not 0.0 < t <= 1.0:
+        raise ValueError(f"t={t} is not a depth: t lies in (0, 1]")
+    return t

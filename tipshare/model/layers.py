@@ -1,0 +1,195 @@
+"""Plain layers with concrete weights: dense, norm, short convolution, dropout, activations.
+
+Any weight may carry gate vectors beside it (`input_scale`, `output_scale`, `scale`). They are `None` in a plain layer
+and filled by `tipshare.model.weights.gated.Gated.at(time)`, so one stored matrix serves every depth and only small
+vectors differ.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import ClassVar
+
+import equinox as eqx
+import haliax as hax
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from haliax import Axis, NamedArray
+from jaxtyping import PRNGKeyArray
+
+from tipshare.config import Activation
+from tipshare.model.derivatives import gelu, standardise
+
+
+class Linear(eqx.Module):
+    """`y = ((x * input_scale) @ weight) * output_scale + bias`, over any number of input and output axes."""
+
+    constant_start: ClassVar[dict[str, float]] = {"bias": 0.0}
+
+    weight: NamedArray  # In x Out
+    bias: NamedArray | None  # Out
+    input_scale: NamedArray | None = None  # In, the gate on what comes in
+    output_scale: NamedArray | None = None  # Out, the gate on what goes out
+    In: tuple[Axis, ...] = eqx.field(static=True, kw_only=True)
+    Out: tuple[Axis, ...] = eqx.field(static=True, kw_only=True)
+
+    @staticmethod
+    def init(
+        In: Axis | Sequence[Axis],
+        Out: Axis | Sequence[Axis],
+        *,
+        key: PRNGKeyArray,
+        use_bias: bool = True,
+        scale: float = 1.0,
+    ) -> "Linear":
+        """Weights with a spread of `scale / sqrt(inputs)`, biases of zero."""
+        In, Out = _as_tuple(In), _as_tuple(Out)
+        spread = scale / math.sqrt(_size(In))
+        weight = hax.random.normal(key, (*In, *Out)) * spread
+        return Linear(weight, hax.zeros(Out) if use_bias else None, In=In, Out=Out)
+
+    def scale_axes(self, field: str) -> tuple[Axis, ...]:
+        """The axes of a gate vector, by the name of the field it goes to."""
+        return self.In if field == "input_scale" else self.Out
+
+    @property
+    def effective_weight(self) -> NamedArray:
+        """The one matrix this layer multiplies with, gates included."""
+        weight = self.weight
+        for gate in (self.input_scale, self.output_scale):
+            if gate is not None:
+                weight = scale_by(weight, gate)
+        return weight
+
+    def __call__(self, x: NamedArray) -> NamedArray:
+        # Gates multiply the weights and not what goes through them: over a batch of texts, weights are the fewer.
+        y = contract(x, self.effective_weight, self.In, self.Out)
+        return y if self.bias is None else y + self.bias
+
+    def call_unbound(self, x: NamedArray, axis: str) -> list[NamedArray]:
+        """`self(x).unbind(axis)`, for the first output axis.
+
+        Each entry comes of a matrix product of its own: cutting up the weights costs less than cutting up what comes
+        out of them, and than padding its gradients to add them.
+        """
+        if self.Out[0].name != axis:
+            raise ValueError(f"axis={axis!r} must be the first of {self.Out}")
+        parts = [contract(x, weight, self.In, self.Out[1:]) for weight in self.effective_weight.unbind(axis)]
+        if self.bias is None:
+            return parts
+        return [part + bias for part, bias in zip(parts, self.bias.unbind(axis), strict=True)]
+
+
+def scale_by(weight: NamedArray, gate: NamedArray) -> NamedArray:
+    """A weight times a gate; a gate along `depth` gives a weight for every depth."""
+    return weight.broadcast_axis([axis for axis in gate.axes if axis not in weight.axes]) * gate
+
+
+def contract(x: NamedArray, weight: NamedArray, In: Sequence[Axis], Out: Sequence[Axis]) -> NamedArray:
+    """`x` times `weight`, summed over `In`, as one matrix product over a single flattened token axis.
+
+    The same product on {batch, position, ...} arrays makes XLA's CPU weight gradients up to twice as slow.
+    """
+    In, Out = tuple(In), tuple(Out)
+    Lead = tuple(axis for axis in x.axes if axis not in In)
+    rows = x.rearrange((*Lead, *In)).array.reshape(-1, _size(In))
+    matrix = weight.rearrange((*In, *Out)).array.reshape(_size(In), _size(Out))
+    return hax.named((rows @ matrix).reshape([axis.size for axis in (*Lead, *Out)]), (*Lead, *Out))
+
+
+class LayerNorm(eqx.Module):
+    """`(x - mean) / deviation * weight + bias` over one axis, computed in float32."""
+
+    constant_start: ClassVar[dict[str, float]] = {"weight": 1.0, "bias": 0.0}
+
+    weight: NamedArray
+    bias: NamedArray
+    Over: Axis = eqx.field(static=True)
+
+    @staticmethod
+    def init(Over: Axis) -> "LayerNorm":
+        return LayerNorm(hax.ones(Over), hax.zeros(Over), Over)
+
+    def __call__(self, x: NamedArray) -> NamedArray:
+        wide = x.rearrange((..., self.Over)).astype(jnp.float32)
+        y = hax.named(standardise(wide.array), wide.axes) * self.weight + self.bias
+        return y.astype(x.dtype)
+
+
+class ShortConvolution(eqx.Module):
+    """A causal depthwise convolution along positions: each channel mixes its last few values."""
+
+    constant_start: ClassVar[dict[str, float]] = {"bias": 0.0}
+
+    weight: NamedArray  # tap x channel; the last tap is the present position
+    bias: NamedArray  # channel
+    Over: Axis = eqx.field(static=True)
+    Tap: Axis = eqx.field(static=True)
+
+    @staticmethod
+    def init(Over: Axis, width: int, *, key: PRNGKeyArray) -> "ShortConvolution":
+        Tap = Axis("tap", width)
+        return ShortConvolution(hax.random.normal(key, (Tap, Over)) / math.sqrt(width), hax.zeros(Over), Over, Tap)
+
+    @property
+    def effective_weight(self) -> NamedArray:
+        """The taps: no gate acts on them."""
+        return self.weight
+
+    def __call__(self, x: NamedArray, before: NamedArray | None = None) -> NamedArray:
+        """Convolve along `position`; `before` holds the inputs of the `width - 1` positions before the first."""
+        length = x.axis_size("position")
+        padded = self._pad(x, self.start(x) if before is None else before)
+        taps = [
+            padded.slice("position", start=tap, length=length) * self.weight["tap", tap] for tap in range(self.Tap.size)
+        ]
+        return sum(taps[1:], taps[0]) + self.bias
+
+    def start(self, x: NamedArray) -> NamedArray:
+        """What comes before the first position of a text: zeros."""
+        Before = Axis("position", self.Tap.size - 1)
+        return hax.zeros(tuple(Before if axis.name == "position" else axis for axis in x.axes), dtype=x.dtype)
+
+    def tail(self, x: NamedArray, before: NamedArray) -> NamedArray:
+        """The last `width - 1` inputs, which the position after `x` will need."""
+        width = self.Tap.size - 1
+        return self._pad(x, before).slice("position", start=x.axis_size("position"), length=width)
+
+    def _pad(self, x: NamedArray, before: NamedArray) -> NamedArray:
+        return hax.concatenate(Axis("position", x.axis_size("position") + before.axis_size("position")), [before, x])
+
+
+def dropout(x: NamedArray, rate: float, key: PRNGKeyArray | None) -> NamedArray:
+    """Zero a share of the entries and scale up the rest; without a key (evaluation) do nothing."""
+    if key is None or rate == 0.0:
+        return x
+    keep = hax.random.bernoulli(key, x.axes, 1.0 - rate)
+    return hax.where(keep, x / (1.0 - rate), 0.0).astype(x.dtype)
+
+
+def split_key(key: PRNGKeyArray | None, count: int) -> list[PRNGKeyArray | None]:
+    """`count` keys, or as many times None when dropout is off."""
+    return [None] * count if key is None else list(jr.split(key, count))
+
+
+ACTIVATIONS = {
+    "gelu": gelu,
+    "gelu-exact": lambda x: jax.nn.gelu(x, approximate=False),
+    "relu": jax.nn.relu,
+    "relu-squared": lambda x: jnp.square(jax.nn.relu(x)),
+    "silu": jax.nn.silu,
+    "tanh": jnp.tanh,
+}
+
+
+def activate(x: NamedArray, name: Activation) -> NamedArray:
+    """Apply a nonlinearity by name to every entry."""
+    return hax.named(ACTIVATIONS[name](x.array), x.axes)
+
+
+def _as_tuple(axes: Axis | Sequence[Axis]) -> tuple[Axis, ...]:
+    return (axes,) if isinstance(axes, Axis) else tuple(axes)
+
+
+def _size(axes: Sequence[Axis]) -> int:
+    return math.prod(axis.size for axis in axes)

@@ -1,0 +1,73 @@
+"""How many numbers a model stores, and what for."""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.random as jr
+
+from tipshare.config import ModelConfig
+from tipshare.model.language_model import LanguageModel
+from tipshare.model.weights.gated import Gate
+from tipshare.model.weights.generated import Generated
+
+
+@dataclass(frozen=True)
+class ParameterCounts:
+    """Stored parameters by part.
+
+    Attributes:
+        embedding: Token embedding, and learned positions if there are any.
+        block: Weights of the blocks: one shared block, or one per layer.
+        gates: Networks of the gates, and the time network that all of them share.
+        generators: Hypernetworks that write weights or norms from t.
+        head: The final norm and the projection to the vocabulary.
+    """
+
+    embedding: int
+    block: int
+    gates: int
+    generators: int
+    head: int
+
+    @property
+    def total(self) -> int:
+        return self.embedding + self.block + self.gates + self.generators + self.head
+
+    def __str__(self) -> str:
+        parts = ("embedding", "block", "gates", "generators", "head")
+        shown = ", ".join(f"{part} {getattr(self, part):,}" for part in parts if getattr(self, part))
+        return f"{self.total:,} parameters ({shown})"
+
+
+def count_parameters(model: LanguageModel | ModelConfig, *, frozen: bool = False) -> ParameterCounts:
+    """Stored parameters of a model, or of the model that a config would build (no memory is taken for it).
+
+    Args:
+        frozen: Count what one pass reads instead: the weights of all depth steps, without the networks behind them.
+    """
+    if isinstance(model, ModelConfig):
+        built: LanguageModel = eqx.filter_eval_shape(model.build, key=jr.key(0))
+        return count_parameters(built, frozen=frozen)
+    if frozen:
+        return count_parameters(eqx.filter_eval_shape(LanguageModel.freeze, model))
+    gates, generators = _sizes_of(model.block, Gate), _sizes_of(model.block, Generated)
+    final_generator = _sizes_of(model.final_norm, Generated)
+    return ParameterCounts(
+        embedding=_size((model.embedding, model.positions)),
+        block=_size(model.block) - gates - generators,
+        gates=gates + _size(model.time),
+        generators=generators + final_generator,
+        head=_size((model.final_norm, model.head)) - final_generator,
+    )
+
+
+def _size(tree: object) -> int:
+    """Entries of all arrays in a tree."""
+    return sum(leaf.size for leaf in jax.tree.leaves(tree) if hasattr(leaf, "size"))
+
+
+def _sizes_of(tree: object, part: type) -> int:
+    """Entries of all arrays inside nodes of one class."""
+    nodes = jax.tree.leaves(tree, is_leaf=lambda node: isinstance(node, part))
+    return sum(_size(node) for node in nodes if isinstance(node, part))

@@ -1,0 +1,192 @@
+"""A selective state-space layer: a linear recurrence along positions whose speed depends on the input.
+
+Symbols, in the words of Mamba (Gu & Dao, 2023) and S5 (Smith et al., 2022):
+
+    u      channel  the input after a short causal convolution and SiLU
+    z      channel  the multiplicative branch, SiLU of the input
+    delta  state    step size, softplus(u W_delta + b): how far the state moves at this position
+    A      state    decay rate, -exp(log_rate)
+    B, C            channel -> state and state -> channel
+    D      channel  what u adds directly
+    h      state    h_p = exp(delta_p A) h_(p-1) + delta_p (u_p B);   y_p = (h_p C + D u_p) z_p
+
+As in S5 all channels share one state, so the parallel scan runs over `state_dim` numbers per position. As in Mamba
+delta depends on the input; z_p makes what is read from the state depend on it too. `step size`, A, B, C and D each
+have a gate when the layer is time-indexed.
+"""
+
+import math
+from typing import ClassVar
+
+import equinox as eqx
+import haliax as hax
+import jax.numpy as jnp
+import jax.random as jr
+from haliax import Axis, NamedArray
+from jaxtyping import PRNGKeyArray
+
+from tipshare.config import ModelConfig
+from tipshare.model.layers import Linear, ShortConvolution, activate, contract, scale_by
+from tipshare.model.recurrence import run_recurrence
+from tipshare.model.weights.gated import GateSlot
+
+# Step sizes start spread log-uniformly over this range: slow states remember, fast ones follow the text.
+SMALLEST_STEP, LARGEST_STEP = 0.001, 1.0
+
+
+class Rate(eqx.Module):
+    """A: how fast each state decays, `-exp(log_rate) * scale`."""
+
+    constant_start: ClassVar[dict[str, float]] = {"log_rate": 0.0}
+
+    log_rate: NamedArray  # state
+    scale: NamedArray | None = None
+
+    def scale_axes(self, field: str) -> tuple[Axis, ...]:
+        del field
+        return self.log_rate.axes
+
+    @property
+    def effective_weight(self) -> NamedArray:
+        """The rates themselves, gate included."""
+        return self()
+
+    def __call__(self) -> NamedArray:
+        rate = -hax.exp(self.log_rate.astype(jnp.float32))
+        return rate if self.scale is None else rate * self.scale
+
+
+class StepSize(eqx.Module):
+    """delta: `softplus(u @ weight + bias) * scale`, one positive number per position and state."""
+
+    constant_start: ClassVar[dict[str, float]] = {}
+
+    weight: NamedArray  # channel x state
+    bias: NamedArray  # state
+    scale: NamedArray | None = None
+
+    def scale_axes(self, field: str) -> tuple[Axis, ...]:
+        del field
+        return self.bias.axes
+
+    @staticmethod
+    def init(Channel: Axis, State: Axis, *, key: PRNGKeyArray) -> "StepSize":
+        steps = jnp.geomspace(SMALLEST_STEP, LARGEST_STEP, State.size)
+        # The bias that softplus turns into `steps`; a small weight lets the input choose only as training goes on.
+        bias = hax.named(jnp.log(jnp.expm1(steps)), State)
+        return StepSize(hax.random.normal(key, (Channel, State)) * (0.1 / math.sqrt(Channel.size)), bias)
+
+    @property
+    def effective_weight(self) -> NamedArray:
+        """The matrix in front of the softplus, each state's column times what the gate makes of its step."""
+        return self.weight if self.scale is None else scale_by(self.weight, self.scale)
+
+    def __call__(self, u: NamedArray) -> NamedArray:
+        Channel, State = self.weight.resolve_axis("channel"), self.weight.resolve_axis("state")
+        raw = contract(u, self.weight, (Channel,), (State,)) + self.bias
+        delta = hax.nn.softplus(raw.astype(jnp.float32))
+        return delta if self.scale is None else delta * self.scale
+
+
+class Skip(eqx.Module):
+    """D: how much of its own input each channel adds to the output, `u * weight * scale`."""
+
+    constant_start: ClassVar[dict[str, float]] = {"weight": 1.0}
+
+    weight: NamedArray  # channel
+    scale: NamedArray | None = None
+
+    def scale_axes(self, field: str) -> tuple[Axis, ...]:
+        del field
+        return self.weight.axes
+
+    @property
+    def effective_weight(self) -> NamedArray:
+        """One factor per channel, gate included."""
+        return self.weight if self.scale is None else self.weight * self.scale
+
+    def __call__(self, u: NamedArray) -> NamedArray:
+        u = u * self.weight
+        return u if self.scale is None else u * self.scale
+
+
+class SsmState(eqx.Module):
+    """What the layer remembers of the text so far."""
+
+    before: NamedArray  # the last few inputs of the short convolution
+    h: NamedArray  # the recurrent state
+
+
+class Ssm(eqx.Module):
+    """The selective state-space layer of this module's head."""
+
+    gated: ClassVar[dict[str, GateSlot]] = {
+        "A": GateSlot("rate", "scale"),
+        "B": GateSlot("into_state", "output_scale"),
+        "C": GateSlot("from_state", "input_scale"),
+        "D": GateSlot("skip", "scale"),
+        "delta": GateSlot("step_size", "scale"),
+    }
+
+    enter: Linear  # embed -> channel, gives u
+    branch: Linear  # embed -> channel, gives z
+    convolution: ShortConvolution
+    step_size: StepSize  # delta
+    rate: Rate  # A
+    into_state: Linear  # B: channel -> state
+    from_state: Linear  # C: state -> channel
+    skip: Skip  # D
+    leave: Linear  # channel -> embed
+
+    @staticmethod
+    def init(config: ModelConfig, *, key: PRNGKeyArray, output_scale: float = 1.0) -> "Ssm":
+        keys = jr.split(key, 7)
+        Embed, Channel, State, bias = config.Embed, config.Channel, config.State, config.use_bias
+        return Ssm(
+            enter=Linear.init(Embed, Channel, key=keys[0], use_bias=bias),
+            branch=Linear.init(Embed, Channel, key=keys[1], use_bias=bias),
+            convolution=ShortConvolution.init(Channel, config.convolution_width, key=keys[2]),
+            step_size=StepSize.init(Channel, State, key=keys[3]),
+            rate=Rate(hax.zeros(State)),
+            into_state=Linear.init(Channel, State, key=keys[4], use_bias=False),
+            from_state=Linear.init(State, Channel, key=keys[5], use_bias=False),
+            skip=Skip(hax.ones(Channel)),
+            leave=Linear.init(Channel, Embed, key=keys[6], use_bias=bias, scale=output_scale),
+        )
+
+    def __call__(self, x: NamedArray, *, key: PRNGKeyArray | None = None) -> NamedArray:
+        del key  # no dropout inside
+        return self.run(x, None)[0]
+
+    def run(self, x: NamedArray, state: SsmState | None) -> tuple[NamedArray, SsmState]:
+        """Read on from `state` (None: from the start of a text); also return the state after the last position."""
+        entered, z = self.enter(x), activate(self.branch(x), "silu")
+        before = self.convolution.start(entered) if state is None else state.before
+        u = activate(self.convolution(entered, before), "silu")
+        delta = self.step_size(u)
+        decay = hax.exp(delta * self.rate())
+        drive = delta * self.into_state(u)
+        h = scan_states(decay, drive, None if state is None else state.h)
+        y = (self.from_state(h.astype(x.dtype)) + self.skip(u)) * z
+        return self.leave(y), SsmState(self.convolution.tail(entered, before), h["position", -1])
+
+
+def scan_states(decay: NamedArray, drive: NamedArray, initial: NamedArray | None = None) -> NamedArray:
+    """h_p = decay_p h_(p-1) + drive_p for all positions at once."""
+    drive = drive.rearrange(decay.axes)
+    if initial is not None:
+        drive = drive.at["position", 0].add(decay["position", 0] * initial)
+    along = [axis.name for axis in decay.axes].index("position")
+    h = run_recurrence(*(jnp.moveaxis(each.array, along, 1) for each in (decay, drive)))
+    return hax.named(jnp.moveaxis(h, 1, along), decay.axes)
+
+
+def scan_states_reference(decay: NamedArray, drive: NamedArray, initial: NamedArray | None = None) -> NamedArray:
+    """The same recurrence one position after the other: slow, and plain to see."""
+    Position = decay.resolve_axis("position")
+    h = hax.zeros_like(decay["position", 0]) if initial is None else initial
+    path = []
+    for position in range(Position.size):
+        h = decay["position", position] * h + drive["position", position]
+        path.append(h)
+    return hax.stack(Position, path)

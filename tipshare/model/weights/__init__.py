@@ -1,0 +1,1 @@
+"""Where the weights at depth t come from, one file per source."""

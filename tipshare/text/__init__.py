@@ -1,0 +1,1 @@
+"""Text and token ids: the byte tokenizer and UTF-8."""

@@ -1,0 +1,1 @@
+"""Corpora and where they come from."""

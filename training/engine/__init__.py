@@ -1,0 +1,1 @@
+"""How a recipe is trained: the loop, the step, the optimizer, state on disk, evaluation, devices."""

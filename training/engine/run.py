@@ -1,0 +1,95 @@
+"""One run: what is trained, on what, from which seed, and where its files go."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tipshare.checkpoint.layout import CHECKSUMS, RECORD
+from tipshare.config import ModelConfig
+from training.data.corpus import Corpus
+from training.engine.state import locked
+from training.recipes.recipe import Recipe
+from training.results.records import RunRecord, append_record, read_records
+
+LARGEST_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A recipe, a model of it and a seed.
+
+    Attributes:
+        model: Label of the model in tables.
+        folder: Where states, metrics, the record and the final checkpoint go.
+        collection: The JSON lines file that gathers the records of many runs.
+        command: The command that repeats the run.
+    """
+
+    recipe: Recipe
+    model: str
+    config: ModelConfig
+    seed: int
+    corpus: Corpus
+    folder: Path
+    collection: Path
+    command: str
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise ValueError(f"seed={self.seed} must lie in 0 .. {LARGEST_SEED}")
+        self.corpus.check_length(self.recipe.length)
+        for split in self.recipe.full_evaluation:
+            if split not in self.corpus.splits and split != "test":
+                self.corpus.split(split)
+
+    def identity(self) -> dict[str, Any]:
+        """All that decides the numbers of this run, as JSON values under the names a record has for them."""
+        return {
+            "recipe": self.recipe.name,
+            "config": self.config.to_dict(),
+            "settings": self.recipe.settings_of(self.config.kind),
+            "data": self.corpus.describe(),
+            "seed": self.seed,
+        }
+
+    def check_identity(self, other: dict[str, Any]) -> None:
+        """Raise ValueError if a state or record in this run's folder belongs to another run."""
+        for name, value in self.identity().items():
+            if other.get(name) != value:
+                raise ValueError(
+                    f"{self.folder} holds a run with another {name}: {_difference(other.get(name), value)}; "
+                    "choose another --out, or delete the folder"
+                )
+
+    def finished_record(self) -> RunRecord | None:
+        """The record, if this very run is done already."""
+        # A checkpoint's checksums are the last file that saving writes.
+        if not (self.folder / CHECKSUMS).exists():
+            return None
+        record = RunRecord.from_json((self.folder / RECORD).read_text(encoding="utf-8"))
+        self.check_identity(vars(record))
+        return record
+
+    def finished_elsewhere(self) -> RunRecord | None:
+        """The record of the same run under another recipe's name, if the collection has one."""
+        known = read_records(self.collection) if self.collection.exists() else []
+        wanted = self.identity()
+        name = wanted.pop("recipe")
+        same = (each for each in known if all(getattr(each, key) == value for key, value in wanted.items()))
+        return next((each for each in same if each.recipe != name), None)
+
+    def collect(self, record: RunRecord) -> None:
+        """Add the record to the collection unless it is there; several processes may do so at once."""
+        with locked(self.collection.with_suffix(".lock"), wait=True):
+            known = read_records(self.collection) if self.collection.exists() else []
+            if record not in known:
+                append_record(record, self.collection)
+
+
+def _difference(found: Any, wanted: Any) -> str:
+    """The first thing in which two JSON values differ, in a few words."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        for name in sorted(found.keys() | wanted.keys()):
+            if found.get(name) != wanted.get(name):
+                return f"{name}: {_difference(found.get(name), wanted.get(name))}"
+    return f"{found!r} there, {wanted!r} here"

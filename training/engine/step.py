@@ -1,0 +1,128 @@
+"""The compiled functions of a run: start, training step, and losses of given windows."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import haliax as hax
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jax.stages import Compiled
+from jaxtyping import Array
+
+from tipshare.config import ModelConfig
+from tipshare.model.language_model import LanguageModel
+from training.engine.optimizer import make_optimizer
+from training.engine.sharding import Placement
+from training.recipes.recipe import Recipe
+
+# For a function that runs once: optimizing the code of the many random draws takes longer than running it.
+RUN_ONCE = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
+# Depth steps in each turn of the scan over depth: a run is compiled once and stepped through thousands of times.
+UNROLL = 6
+
+Arrays = Any  # the arrays of a model, or of an optimizer, in the tree they came in
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a run computes with, for one recipe and config; arrays go in and out, nothing is baked in.
+
+    Attributes:
+        static: The model without its arrays.
+    """
+
+    recipe: Recipe
+    config: ModelConfig
+    placement: Placement
+    static: LanguageModel
+
+    @staticmethod
+    def of(recipe: Recipe, config: ModelConfig, placement: Placement) -> "Program":
+        placement.check(recipe.batch_size, config.hidden_dim)
+        shapes = eqx.filter_eval_shape(config.build, key=jr.key(0))
+        static = eqx.filter(shapes, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct), inverse=True)
+        return Program(recipe, config, placement, static)
+
+    def shapes(self) -> tuple[Arrays, Arrays]:
+        """Model and optimizer arrays as shapes only."""
+        return jax.eval_shape(self._start, np.uint32(0))
+
+    def start(self, seed: int) -> tuple[Arrays, Arrays]:
+        """Model and optimizer arrays before the first step."""
+        shardings = self.placement.out_shardings(*self.shapes())
+        return jax.jit(self._start, compiler_options=RUN_ONCE, **shardings)(np.uint32(seed))
+
+    def _start(self, seed: Array) -> tuple[Arrays, Arrays]:
+        model = self.config.build(key=_keys(seed)[0])
+        parameters = eqx.filter(model, eqx.is_array)
+        return parameters, make_optimizer(self.recipe, self.config.kind).init(parameters)
+
+    def model(self, parameters: Arrays) -> LanguageModel:
+        return eqx.combine(parameters, self.static)
+
+    def compile_step(self, parameters: Arrays, optimizer_state: Arrays) -> tuple[Compiled, float]:
+        """`(parameters, optimizer state, windows, step, seed) -> (parameters, optimizer state, loss)`, and how many
+        seconds compiling took. The first two arguments are given up to their results.
+        """
+        recipe = self.recipe
+        shape = (recipe.accumulate, recipe.batch_size, recipe.length + 1)
+        windows = self.put_windows(np.zeros(shape[0] * shape[1] * shape[2], np.uint8).reshape(-1, shape[2]))
+        shardings = {}
+        if self.placement.mesh is not None:
+            loss_shape = jax.ShapeDtypeStruct((), jnp.float32)
+            shardings = self.placement.out_shardings(parameters, optimizer_state, loss_shape)
+        step = jax.jit(self._step, donate_argnums=(0, 1), **shardings)
+        started = time.perf_counter()
+        compiled = step.lower(parameters, optimizer_state, windows, np.int32(0), np.uint32(0)).compile()
+        return compiled, time.perf_counter() - started
+
+    def put_windows(self, windows: np.ndarray) -> Any:
+        """The windows of one step as the step takes them: {pass, window, byte}."""
+        recipe = self.recipe
+        return self.placement.put_batch(windows.reshape(recipe.accumulate, recipe.batch_size, -1), axis=1)
+
+    def _step(
+        self, parameters: Arrays, optimizer_state: Arrays, windows: Array, number: Array, seed: Array
+    ) -> tuple[Arrays, Arrays, Array]:
+        has_dropout = any(getattr(self.config, name) for name in ("attn_pdrop", "resid_pdrop", "embd_pdrop"))
+        step_key = jr.fold_in(_keys(seed)[1], number) if has_dropout else None
+        value_and_grad = jax.value_and_grad(self.loss)
+        if self.recipe.accumulate == 1:
+            loss, gradients = value_and_grad(parameters, windows[0], step_key)
+        else:
+            loss, gradients = self._accumulate(value_and_grad, parameters, windows, step_key)
+        optimizer = make_optimizer(self.recipe, self.config.kind)
+        updates, optimizer_state = optimizer.update(gradients, optimizer_state, parameters)
+        return eqx.apply_updates(parameters, updates), optimizer_state, loss
+
+    def _accumulate(self, value_and_grad: Callable, parameters: Arrays, windows: Array, step_key: Array | None):
+        """Mean loss and gradients over the passes of one step."""
+
+        def one_pass(total: Any, number: Array):
+            key = None if step_key is None else jr.fold_in(step_key, number)
+            found = value_and_grad(parameters, windows[number], key)
+            return jax.tree.map(jnp.add, total, found), None
+
+        nothing = (jnp.float32(0.0), jax.tree.map(jnp.zeros_like, parameters))
+        total, _ = jax.lax.scan(one_pass, nothing, jnp.arange(self.recipe.accumulate))
+        return jax.tree.map(lambda value: value / self.recipe.accumulate, total)
+
+    def loss(self, parameters: Arrays, windows: Array, key: Array | None) -> Array:
+        """Mean loss of {window, byte}; the pass runs in the recipe's precision, gradients come back in float32."""
+        model = self.model(parameters)
+        if self.recipe.precision == "bfloat16":
+            model = model.astype(jnp.bfloat16)
+        ids = windows.astype(jnp.int32)
+        tokens, targets = (hax.named(side, ("batch", "position")) for side in (ids[:, :-1], ids[:, 1:]))
+        return model.compute_loss(tokens, targets, key=key, unroll=UNROLL)
+
+
+def _keys(seed: Array) -> Array:
+    """A key for the start of the weights and a key for dropout."""
+    return jr.split(jr.key(seed), 2)

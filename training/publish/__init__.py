@@ -1,0 +1,1 @@
+"""Checkpoints and the demo for others: the Hub, the Space, the bundle."""

@@ -1,0 +1,1 @@
+"""What is trained: recipes, the library of named ones, ablations."""

@@ -1,0 +1,136 @@
+"""The recipes by name, each with its cost and the score to expect."""
+
+from dataclasses import replace
+
+from training.recipes.ablations import ablations
+from training.recipes.recipe import Recipe
+
+_PUBLISHED = Recipe(
+    name="published-1000",
+    summary="the published five-seed protocol on WikiText-2, with causal models",
+    model=dict(hidden_dim=256, num_heads=4, num_layers=6),
+)
+
+_SHAKESPEARE_CPU = Recipe(
+    name="shakespeare-cpu",
+    summary="nanoGPT's CPU setting on tiny Shakespeare",
+    cost="about 3 minutes per run on 2 CPU cores",
+    expected="valid loss 1.88 nats per byte for nanoGPT's own model",
+    corpus="shakespeare",
+    num_steps=2_000,
+    batch_size=12,
+    length=64,
+    optimizer="adamw",
+    betas=(0.9, 0.99),
+    learning_rate=1e-3,
+    schedule="cosine",
+    warmup_steps=100,
+    weight_decay=0.1,
+    clip_norm=1.0,
+    evaluate_every=250,
+    full_evaluation=("valid",),
+    save_every=250,
+    model=dict(hidden_dim=128, num_heads=4, num_layers=4, use_bias=False),
+    seeds=(1337,),
+)
+
+_SHOWCASE = Recipe(
+    name="showcase",
+    summary="the longer, tuned run behind the bundled checkpoints",
+    corpus="wikitext-2",
+    num_steps=2_000,
+    batch_size=8,
+    length=256,
+    optimizer="adamw",
+    betas=(0.9, 0.99),
+    # Each kind's best of a search over 300 steps, whose records are in checkpoints/runs.jsonl: a model with weights of
+    # its own for every layer wants smaller steps than a shared block.
+    learning_rate=4e-3,
+    kind_learning_rates={"standard": 2e-3, "neural-ode": 5e-4},
+    schedule="cosine",
+    warmup_steps=200,
+    weight_decay=0.1,
+    clip_norm=1.0,
+    evaluate_every=250,
+    depth_evaluation=(2, 3, 4, 6, 8, 12, 18),
+    save_every=250,
+    sample_every=500,
+    model=dict(hidden_dim=256, num_heads=4, num_layers=6),
+    seeds=(42,),
+)
+
+_QUICK = Recipe(
+    name="quick",
+    summary="a first look: small models on a text that Python carries, no download",
+    cost="under a minute on 2 CPU cores",
+    corpus="builtin",
+    num_steps=300,
+    batch_size=8,
+    length=64,
+    optimizer="adamw",
+    betas=(0.9, 0.99),
+    learning_rate=3e-3,
+    schedule="cosine",
+    warmup_steps=30,
+    weight_decay=0.1,
+    clip_norm=1.0,
+    evaluate_every=100,
+    evaluation_windows=128,
+    full_evaluation=("valid",),
+    save_every=100,
+    sample_every=150,
+    model=dict(hidden_dim=96, num_heads=4, num_layers=4),
+    seeds=(0, 1, 2),
+)
+
+RECIPES: dict[str, Recipe] = {
+    "quick": _QUICK,
+    "published-1000": _PUBLISHED,
+    "published-3000": replace(
+        _PUBLISHED,
+        name="published-3000",
+        summary="the published 3,000-step benchmark on WikiText-2, evaluated every 500 steps",
+        num_steps=3_000,
+        evaluate_every=500,
+        depth_evaluation=(2, 3, 4, 6, 8, 12, 18),
+        seeds=(42,),
+    ),
+    "wikitext-103": replace(
+        _SHOWCASE,
+        name="wikitext-103",
+        summary="the tuned run on WikiText-103, for a GPU",
+        corpus="wikitext-103",
+        num_steps=20_000,
+        batch_size=64,
+        precision="bfloat16",
+        evaluate_every=1_000,
+        evaluation_windows=1_024,
+        save_every=1_000,
+        sample_every=5_000,
+        model=dict(hidden_dim=512, num_heads=8, num_layers=8),
+    ),
+    "shakespeare-cpu": _SHAKESPEARE_CPU,
+    "shakespeare": replace(
+        _SHAKESPEARE_CPU,
+        name="shakespeare",
+        summary="nanoGPT's GPU setting on tiny Shakespeare",
+        cost="for a GPU; hours on a CPU",
+        expected="valid loss 1.4697 nats per byte for nanoGPT's own model, at its best step",
+        num_steps=5_000,
+        batch_size=64,
+        length=256,
+        precision="bfloat16",
+        model=dict(
+            hidden_dim=384, num_heads=6, num_layers=6, use_bias=False, attn_pdrop=0.2, resid_pdrop=0.2, embd_pdrop=0.2
+        ),
+    ),
+    "showcase": _SHOWCASE,
+    **ablations(_PUBLISHED),
+}
+
+
+def find_recipe(name: str) -> Recipe:
+    """A recipe by name, or an error that lists the names."""
+    if name not in RECIPES:
+        raise ValueError(f"unknown recipe {name!r}; the recipes are {', '.join(RECIPES)}")
+    return RECIPES[name]

@@ -1,0 +1,1 @@
+"""Tables and figures as files: Markdown, LaTeX, CSV, PDF, and the README."""

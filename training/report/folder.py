@@ -1,0 +1,167 @@
+"""From records to a folder of tables, tests, sentences and figures."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from training.report import tables
+from training.report.figures import write_figures
+from training.results.groups import RunGroup, choose_group, group_records
+from training.results.published import FAULTS, SOURCE, PublishedExperiment, published_for
+from training.results.records import RunRecord
+from training.results.rows import Source
+from training.results.significance import compare_group
+from training.results.summaries import CONFIDENCE, LOSS, metrics_of, summarise_group
+from training.results.wording import headline_of, notes_on, significance_in_words
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written, and what was left out and why."""
+
+    files: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+
+def write_report(records: Iterable[RunRecord], folder: Path, *, metric: str = LOSS) -> Report:
+    """Write tables, tests and figures: a summary of everything in `folder`, and a folder in it for every group."""
+    everything = group_records(records)
+    groups = [each for each in everything if summarise_group(each, metric)]
+    if not groups:
+        had = sorted({name for each in everything for name in metrics_of(each)})
+        raise ValueError(f"no record has the final number {metric!r}; the records have {', '.join(had) or 'none'}")
+    notes = [f"{each.name}: no run has {metric}." for each in everything if each not in groups]
+    files = [
+        _write(folder / "statistics_summary.json", _json({"groups": [summary_of(each) for each in groups]})),
+        _write(
+            folder / "significance_tests.json", _json({"groups": [comparisons_of(each, metric) for each in groups]})
+        ),
+    ]
+    sections = []
+    for group in groups:
+        place = folder / group.name
+        texts = {
+            "results.md": tables.results_markdown(group, metric=metric, source="both"),
+            "results.tex": tables.results_latex(group, metric=metric, source="both"),
+            "results.csv": tables.results_csv(group, metric=metric, source="both"),
+            "significance.md": tables.significance_markdown(group, metric=metric),
+            "significance.tex": tables.significance_latex(group, metric=metric),
+            "significance.csv": tables.significance_csv(group, metric=metric),
+        }
+        files += [_write(place / name, text) for name, text in texts.items()]
+        figures, missing = write_figures(group, place, metric=metric)
+        files += figures
+        notes += [f"{group.name}: {each}" for each in missing]
+        sections.append(section_of(group, metric=metric, figures=figures, missing=missing))
+    files.append(_write(folder / "report.md", "# Results\n\n" + "\n".join(sections)))
+    return Report(tuple(files), tuple(notes))
+
+
+def results_table_markdown(
+    records: Iterable[RunRecord],
+    *,
+    recipe: str | None = None,
+    corpus: str | None = None,
+    metric: str = LOSS,
+    source: Source = "measured",
+) -> str:
+    """The results table of one recipe, as the README and the model cards show it."""
+    return tables.results_markdown(choose_group(records, recipe=recipe, corpus=corpus), metric=metric, source=source)
+
+
+def significance_table_markdown(
+    records: Iterable[RunRecord], *, recipe: str | None = None, corpus: str | None = None, metric: str = LOSS
+) -> str:
+    """All pairs of models of one recipe."""
+    return tables.significance_markdown(choose_group(records, recipe=recipe, corpus=corpus), metric=metric)
+
+
+def headline(
+    records: Iterable[RunRecord], *, recipe: str | None = None, corpus: str | None = None, metric: str = LOSS
+) -> str:
+    """One sentence that says what a recipe's runs found."""
+    return headline_of(choose_group(records, recipe=recipe, corpus=corpus), metric=metric)
+
+
+def summary_of(group: RunGroup) -> dict[str, Any]:
+    """Every metric of every model of a group over its seeds, ready for JSON."""
+    models: dict[str, dict[str, Any]] = {
+        label: {"kind": group.kind_of(label), "parameters": runs[0].parameters, "metrics": {}}
+        for label, runs in group.runs.items()
+    }
+    for metric in metrics_of(group):
+        for label, summary in summarise_group(group, metric).items():
+            models[label]["metrics"][metric] = dataclasses.asdict(summary)
+    return {**_identity(group), "confidence": CONFIDENCE, "models": models}
+
+
+def comparisons_of(group: RunGroup, metric: str = LOSS) -> dict[str, Any]:
+    """Every pair of models of a group with all tests, in numbers and in words, ready for JSON."""
+    pairs = [
+        {
+            **dataclasses.asdict(each),
+            "test": each.test,
+            "p_value": each.p_value,
+            "is_significant": each.is_significant,
+            "words": significance_in_words(each),
+        }
+        for each in compare_group(group, metric)
+    ]
+    return {**_identity(group), "metric": metric, "correction": "Holm, over all pairs", "comparisons": pairs}
+
+
+def section_of(
+    group: RunGroup, *, metric: str = LOSS, figures: Iterable[Path] = (), missing: Iterable[str] = ()
+) -> str:
+    """A group's part of the report in Markdown."""
+    pairs = compare_group(group, metric)
+    experiment = published_for(group.recipe)
+    parts = [
+        f"## {group.name}",
+        headline_of(group, metric=metric),
+        tables.results_markdown(group, metric=metric, source="both"),
+        _list(notes_on(group, metric=metric)),
+        published_notes(experiment) if experiment else "",
+        *(["### Do the models differ?", tables.significance_markdown(group, metric=metric)] if pairs else []),
+        _list(significance_in_words(each) for each in pairs),
+        *(f"![{each.stem.replace('_', ' ')}]({group.name}/{each.name})" for each in figures if each.suffix == ".png"),
+        _list(missing),
+    ]
+    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+
+
+def published_notes(experiment: PublishedExperiment) -> str:
+    """What to know about the published rows before comparing them with ours."""
+    return f"Published rows are from {SOURCE}. Before comparing:\n\n{_list((*FAULTS, *experiment.caveats))}"
+
+
+def _identity(group: RunGroup) -> dict[str, Any]:
+    return {
+        "name": group.name,
+        "recipe": group.recipe,
+        "corpus": group.corpus,
+        "num_steps": group.num_steps,
+        "tokens_seen": group.tokens_seen,
+        "devices": list(group.devices),
+    }
+
+
+def _list(sentences: Iterable[str]) -> str:
+    return "\n".join(f"- {each}" for each in sentences)
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def _write(path: Path, text: str) -> Path:
+    """Write a text under a temporary name first, so that a reader never sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+    return path

@@ -1,0 +1,63 @@
+"""The figures in the README: drawn from records, each marked with a digest of the numbers it shows."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+
+from training.report.figure_style import STYLE, MissingDataError
+from training.report.figures import FIGURES
+from training.report.repeat_tables import usual_runs
+from training.results.groups import RunGroup, group_records
+from training.results.records import RunRecord
+from training.results.summaries import LOSS
+
+# By file name: the recipe whose runs a figure shows, and which figure it is.
+README_FIGURES: dict[str, tuple[str, str]] = {
+    "loss.png": ("published-1000", "loss"),
+    "sizes.png": ("published-1000", "loss_against_parameters"),
+    "ablations.png": ("ablation-weights", "ablation_grid"),
+    "timeline.png": ("published-3000", "learning_curves"),
+}
+MARK = "Records"
+
+
+def write_readme_figures(records: Sequence[RunRecord], folder: Path) -> list[Path]:
+    """Draw every figure of the README that the records have data for."""
+    written = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (group, figure) in _available(records).items():
+        temporary = folder / f".{name}.{os.getpid()}.tmp"
+        with matplotlib.rc_context({**STYLE, "savefig.dpi": 150}):
+            try:
+                drawn = FIGURES[figure](group, LOSS)
+            except MissingDataError:
+                continue
+            drawn.savefig(temporary, format="png", metadata={MARK: digest_of(group)})
+        temporary.replace(folder / name)
+        written.append(folder / name)
+    return written
+
+
+def outdated_figures(records: Sequence[RunRecord], folder: Path) -> list[str]:
+    """Names of the README's figures that are missing or show other numbers than the records."""
+    digests = {name: digest_of(group) for name, (group, _) in _available(records).items()}
+    texts = {name: path.read_bytes() if (path := folder / name).is_file() else b"" for name in README_FIGURES}
+    return [name for name, text in texts.items() if name not in digests or digests[name].encode() not in text]
+
+
+def _available(records: Sequence[RunRecord]) -> dict[str, tuple[RunGroup, str]]:
+    groups = {each.name: each for each in group_records(usual_runs(records))}
+    return {name: (groups[recipe], figure) for name, (recipe, figure) in README_FIGURES.items() if recipe in groups}
+
+
+def digest_of(group: RunGroup) -> str:
+    """Short name of the numbers in a group: models, seeds, sizes, losses and curves."""
+    shown = {
+        label: [(run.seed, run.parameters["total"], run.final[LOSS], run.curve) for run in runs]
+        for label, runs in group.runs.items()
+    }
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:12]

@@ -1,0 +1,151 @@
+"""Which runs may share a table: the same recipe, the same data and the same budget."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from tipshare.config import ModelConfig
+from tipshare.kinds import rank_of
+from training.results.records import RunRecord
+from training.results.shared_runs import with_shared_runs
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunGroup:
+    """Runs that differ in the model and the seed alone, so that their numbers may be compared.
+
+    A group equals only itself, so that what was computed from it can be kept.
+
+    Attributes:
+        name: Name of the group in files and headings: the recipe, and what tells it from other groups of that recipe.
+        runs: The runs of every model, by the model's label; each model's runs are sorted by seed.
+    """
+
+    name: str
+    recipe: str
+    corpus: str
+    num_steps: int
+    tokens_seen: int
+    runs: dict[str, tuple[RunRecord, ...]]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(self.runs)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The kinds of device that the runs used; step times of different devices cannot be compared."""
+        return tuple(sorted({run.machine.get("device", "unknown") for runs in self.runs.values() for run in runs}))
+
+    def kind_of(self, label: str) -> str:
+        return self.runs[label][0].kind
+
+    def config_of(self, label: str) -> ModelConfig:
+        return ModelConfig.from_dict(self.runs[label][0].config)
+
+
+def group_records(records: Iterable[RunRecord]) -> list[RunGroup]:
+    """All groups in the records, in the order of their first run.
+
+    A run that was repeated counts once; one that is part of an ablation as well is in both groups.
+    """
+    by_key: dict[tuple[str, str, int, int, str], list[RunRecord]] = {}
+    for record in {each.id: each for each in with_shared_runs(records)}.values():
+        by_key.setdefault(_key(record), []).append(record)
+    names = _names(list(by_key))
+    return [
+        RunGroup(
+            name=names[key],
+            recipe=key[0],
+            corpus=key[1],
+            num_steps=key[2],
+            tokens_seen=key[3],
+            runs=_by_label(members),
+        )
+        for key, members in by_key.items()
+    ]
+
+
+def choose_group(records: Iterable[RunRecord], *, recipe: str | None = None, corpus: str | None = None) -> RunGroup:
+    """The one group of a recipe (and corpus), or an error that lists the groups there are."""
+    groups = group_records(records)
+    if not groups:
+        raise ValueError("there are no records: train a recipe first, or check the path of the records")
+    fitting = [each for each in groups if recipe in (None, each.recipe, each.name) and corpus in (None, each.corpus)]
+    exact = [each for each in fitting if each.name == recipe]
+    if len(exact or fitting) == 1:
+        return (exact or fitting)[0]
+    asked = f"recipe={recipe!r}, corpus={corpus!r}"
+    if not fitting:
+        raise ValueError(f"no run of {asked}; the records hold {', '.join(each.name for each in groups)}")
+    raise ValueError(
+        f"{asked} fits {len(fitting)} groups of runs, and their numbers cannot share a table; "
+        f"choose one as recipe: {', '.join(each.name for each in fitting)}"
+    )
+
+
+def by_kind(runs: Iterable[RunRecord]) -> list[RunRecord]:
+    """Runs in the order of their kinds, as every table has them."""
+    return sorted(runs, key=lambda run: rank_of(run.kind))
+
+
+def _key(record: RunRecord) -> tuple[str, str, int, int, str]:
+    corpus = str(record.settings.get("corpus", "unknown corpus"))
+    digest = sha256(json.dumps(record.data, sort_keys=True).encode()).hexdigest()[:6]
+    return record.recipe, corpus, record.num_steps, record.tokens_seen, digest
+
+
+def _names(keys: list[tuple[str, str, int, int, str]]) -> dict[tuple[str, str, int, int, str], str]:
+    """The shortest name of every group that no other group has."""
+
+    def spelled(key: tuple[str, str, int, int, str], parts: int) -> str:
+        recipe, corpus, num_steps, tokens_seen, digest = key
+        words = (recipe, corpus, f"{num_steps}-steps", f"{tokens_seen}-tokens", digest)
+        return re.sub(r"[^\w.=+-]+", "-", "-".join(words[:parts])).strip("-.") or "runs"
+
+    names: dict[tuple[str, str, int, int, str], str] = {}
+    for key in keys:
+        for parts in range(1, 6):
+            names[key] = spelled(key, parts)
+            if sum(spelled(other, parts) == names[key] for other in keys) == 1:
+                break
+    return names
+
+
+def _by_label(records: list[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
+    """Runs by label, the four kinds first; one label on two different models is spelled out."""
+    runs: dict[str, list[RunRecord]] = {}
+    for label, members in _collect(records, lambda each: each.model).items():
+        variants = list(_collect(members, lambda each: json.dumps(_choices(each), sort_keys=True)).values())
+        for variant in variants:
+            runs[label + _difference(variant[0], [each[0] for each in variants])] = variant
+    ordered = sorted(runs, key=lambda label: (label != runs[label][0].kind, rank_of(runs[label][0].kind)))
+    return {label: tuple(sorted(runs[label], key=lambda each: each.seed)) for label in ordered}
+
+
+def _collect(records: list[RunRecord], key: Any) -> dict[str, list[RunRecord]]:
+    collected: dict[str, list[RunRecord]] = {}
+    for record in records:
+        collected.setdefault(key(record), []).append(record)
+    return collected
+
+
+def _choices(record: RunRecord) -> dict[str, Any]:
+    """All that decides a run apart from its seed and data, by field name."""
+    return {**record.settings, **record.config}
+
+
+def _difference(record: RunRecord, variants: list[RunRecord]) -> str:
+    """The fields in which one of several models under the same label is different, in brackets; empty for one."""
+    choices = [_choices(each) for each in variants]
+    differing = sorted(
+        name
+        for name in set().union(*choices)
+        if max(Counter(json.dumps(each.get(name), sort_keys=True) for each in choices).values()) < len(choices)
+    )
+    own = _choices(record)
+    return f" ({', '.join(f'{name}={own.get(name)}' for name in differing)})" if differing else ""
