@@ -15,7 +15,7 @@ from tipshare.kinds import colour_of
 from training.report.tables import count_in_words
 
 ROOT = Path(__file__).parents[3]
-USE = (HERE / "about_use.md").read_text(encoding="utf-8")
+USE = (HERE / "use.md").read_text(encoding="utf-8")
 
 
 def test_the_table_counts_every_kind():
@@ -40,7 +40,7 @@ def test_each_drawing_is_whole_and_in_its_colour(kind):
 
 
 def test_the_idea_is_whole_markup():
-    ElementTree.fromstring(f"<div>{(HERE / 'about_idea.html').read_text(encoding='utf-8')}</div>")
+    ElementTree.fromstring(f"<div>{(HERE / 'idea.html').read_text(encoding='utf-8')}</div>")
 
 
 @pytest.mark.parametrize("verb", re.findall(r"^python -m training (\w+)", USE, re.MULTILINE))
