@@ -10,7 +10,8 @@ import pytest
 
 import tipshare
 from tipshare.config import ModelConfig
-from tipshare.model.weights.generated import shortness
+from tipshare.model.weights import SOURCES
+from tipshare.model.weights.generated import time_unit_scale
 
 SMALL = {
     "num_layers": 3,
@@ -28,7 +29,7 @@ GRID: dict[str, ModelConfig] = {
     **{f"published {kind}": config.replace(**SMALL) for kind, config in tipshare.PRESETS["published"].items()},
     **{
         f"{weights} {mixer}": tipshare.StandardConfig(weights=weights, mixer=mixer, **SMALL)
-        for weights in ("own", "generated", "gated", "tied", "own-generated")
+        for weights in SOURCES
         for mixer in ("mlp", "ssm")
         if (weights, mixer) != ("own", "mlp")
     },
@@ -61,7 +62,7 @@ def fill(config: ModelConfig, seed: int = 0) -> tipshare.LanguageModel:
         names = [getattr(key, "name", None) for key in path]
         # Layers multiply the few time units that they read; larger numbers would drown everything else in rounding.
         reads_time_units = "projection" in names or ("second" in names and "weight" in names)
-        spread = 0.3 / shortness(config.TimeUnits) if reads_time_units else 0.3
+        spread = 0.3 / time_unit_scale(config.TimeUnits) if reads_time_units else 0.3
         return jnp.asarray(noise.standard_normal(leaf.shape, np.float32) * spread)
 
     return jax.tree_util.tree_map_with_path(draw, shapes)

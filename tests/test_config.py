@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tipshare
 from tests.factories import GRID, SMALL, fill
 from tipshare import ModelConfig
-from tipshare.config import Activation, Branches, Gate, Mixer, Positions, Step, Time, TimeNetwork, Weights
+from tipshare.config import Activation, Branches, Gate, Mixer, Positions, Step, Time, TimeNetwork, weight_sources
 
 BAD = [
     ({"num_heads": 3}, "not a multiple of num_heads"),
@@ -85,7 +85,7 @@ valid_configs = st.builds(
     num_layers=st.sampled_from([1, 3]),
     vocab_size=st.sampled_from([1, 300]),
     max_position_embeddings=st.sampled_from([1, 6]),
-    weights=choice(Weights),
+    weights=st.sampled_from(weight_sources()),
     mixer=choice(Mixer),
     step=choice(Step),
     time=choice(Time),

@@ -49,7 +49,7 @@ def test_what_has_no_entry_is_shown_by_its_field_values(monkeypatch):
     monkeypatch.delitem(SOURCES, "gated")
     config = tipshare.TimeIndexedMlpConfig(step="euler")
     assert "'gated'" in summary_of(config)
-    assert "W(t)" in equation_of(config)
+    assert "W(t_i)" in equation_of(config)
     assert source_title("gated") == "gated"
     assert rank_of("new") > rank_of("time-indexed-ssm")
     assert colour_of("new").startswith("#")

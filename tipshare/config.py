@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from tipshare.model.language_model import LanguageModel
 
-Weights = Literal["own", "generated", "gated", "tied", "own-generated"]
 Mixer = Literal["mlp", "ssm"]
 Step = Literal["residual", "euler"]
 Time = Literal["indexed", "constant"]
@@ -25,6 +24,18 @@ Positions = Literal["rotary", "learned", "none"]
 TimeNetwork = Literal["shared", "separate"]
 Gate = Literal["sigmoid", "two-sigmoid", "linear"]
 Activation = Literal["gelu", "gelu-exact", "relu", "relu-squared", "silu", "tanh"]
+
+
+def weight_sources() -> tuple[str, ...]:
+    """The values of `weights`: the names in the table of `tipshare.model.weights`."""
+    from tipshare.model.weights import SOURCES
+
+    return tuple(SOURCES)
+
+
+def _weights(default: str) -> Any:
+    return field(default=default, metadata={"choices": weight_sources})
+
 
 # No size in a sensible model comes near this; a damaged or hostile config.json might.
 LARGEST_SIZE = 2**20
@@ -77,7 +88,7 @@ class ModelConfig:
     num_heads: int = 4
     vocab_size: int = 256
     max_position_embeddings: int = 128
-    weights: Weights = "own"
+    weights: str = _weights("own")
     mixer: Mixer = "mlp"
     step: Step = "residual"
     time: Time = "indexed"
@@ -136,7 +147,9 @@ class ModelConfig:
     @property
     def is_continuous(self) -> bool:
         """Whether the weights are defined at every t, so that the number of depth steps is free."""
-        return self.weights in ("generated", "gated", "tied")
+        from tipshare.model.weights import SOURCES
+
+        return SOURCES[self.weights].is_continuous
 
     @property
     def has_attention_bias(self) -> bool:
@@ -194,7 +207,7 @@ class NeuralOdeConfig(ModelConfig):
 
     kind: ClassVar[str] = "neural-ode"
 
-    weights: Weights = "generated"
+    weights: str = _weights("generated")
     step: Step = "euler"
     branches: Branches = "parallel"
     time_network: TimeNetwork = "separate"
@@ -209,7 +222,7 @@ class TimeIndexedMlpConfig(ModelConfig):
 
     kind: ClassVar[str] = "time-indexed-mlp"
 
-    weights: Weights = "gated"
+    weights: str = _weights("gated")
     mlp_ratio: float = 1.0
     use_bias: bool = False
 
@@ -220,7 +233,7 @@ class TimeIndexedSsmConfig(ModelConfig):
 
     kind: ClassVar[str] = "time-indexed-ssm"
 
-    weights: Weights = "gated"
+    weights: str = _weights("gated")
     mixer: Mixer = "ssm"
     use_bias: bool = False
 

@@ -27,11 +27,19 @@ class Look:
 
 @dataclass(frozen=True)
 class SourceWords:
-    """A weight source in words: as a row of a table, in a sentence about a block, and as W(t) in LaTeX."""
+    """A weight source in words.
+
+    Attributes:
+        title: As a row of a table.
+        sentence: What it means for a block.
+        argument: The weights in one depth step, f(x_i; argument), in LaTeX.
+        weight: How they depend on t, in LaTeX; empty if they do not. `{gate}` stands for the gate.
+    """
 
     title: str
     sentence: str
-    weight: str
+    argument: str
+    weight: str = ""
 
 
 LOOKS: dict[str, Look] = {
@@ -67,17 +75,19 @@ NEUTRAL = Look("", "", "#444444", "X")
 SOURCES: dict[str, SourceWords] = {
     "own": SourceWords("own: a block per layer", "every layer has weights of its own", r"W_i"),
     "generated": SourceWords(
-        "generated from t", "a hypernetwork generates the weights from the depth t", r"W(t) = W_0 + e(t)\,P"
+        "generated from t", "a hypernetwork generates the weights from the depth t", r"W(t_i)", r"W(t) = W_0 + e(t)\,P"
     ),
     "gated": SourceWords(
-        "one block, gated by t", "one block is shared by all depths and modulated by gates", r"W(t) = W \odot {gate}"
+        "one block, gated by t",
+        "one block is shared by all depths and modulated by gates of t",
+        r"W(t_i)",
+        r"W(t) = W \odot {gate}",
     ),
-    "tied": SourceWords(
-        "one block, no gates (plain sharing)", "one block is shared by all depths, without gates", r"W(t) = W"
-    ),
+    "tied": SourceWords("one block, no gates (plain sharing)", "one block is shared by all depths, without gates", "W"),
     "own-generated": SourceWords(
         "own hypernetworks: one per layer",
         "every layer has a hypernetwork of its own, which generates its weights at one fixed t",
+        r"W_i(t_i)",
         r"W_i(t) = W_{0,i} + e_i(t)\,P_i",
     ),
 }
@@ -136,7 +146,7 @@ def summary_of(config: ModelConfig) -> str:
         return look.summary
     source = SOURCES.get(config.weights)
     sentence = source.sentence if source else f"its weights at depth t are {config.weights!r}"
-    if config.time == "constant" and "t" in sentence:
+    if config.time == "constant" and source and source.weight:
         sentence += ", with t held constant"
     step = "Euler steps of 1/L" if config.step == "euler" else "residual steps"
     beside = "beside" if config.branches == "parallel" else "followed by"
@@ -146,12 +156,8 @@ def summary_of(config: ModelConfig) -> str:
 def equation_of(config: ModelConfig) -> str:
     """One depth step in LaTeX, by where weights come from, how they are gated and how a step is added."""
     factor = r"\tfrac{1}{L}\, " if config.step == "euler" else ""
-    source = SOURCES.get(config.weights)
+    words = SOURCES.get(config.weights, SourceWords("", "", r"W(t_i)"))
     gate = GATES.get(config.gate, r"g({t})").replace("{t}", "0" if config.time == "constant" else "t")
-    weight = source.weight.replace("{gate}", gate) if source else r"W(t)"
-    if config.weights == "tied":
-        return rf"x_{{i+1}} = x_i + {factor}f(x_i;\, W), \quad i = 1, \dots, L"
-    if config.weights == "own":
-        return rf"x_{{i+1}} = x_i + {factor}f(x_i;\, W_i), \quad i = 1, \dots, L"
-    called = r"W_i(t_i)" if config.weights == "own-generated" else r"W(t_i)"
-    return rf"x_{{i+1}} = x_i + {factor}f(x_i;\, {called}), \quad {weight}, \quad t_i = i / L"
+    weight = words.weight.replace("{gate}", gate)
+    rest = rf"{weight}, \quad t_i = i / L" if weight else r"i = 1, \dots, L"
+    return rf"x_{{i+1}} = x_i + {factor}f(x_i;\, {words.argument}), \quad {rest}"

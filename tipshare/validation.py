@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 def check_fields(instance: Any, where: str = "", most: float = math.inf) -> None:
     """Raise ValueError, with the value, the rule and the way out, unless every field fits its annotation.
 
-    Bounds in a field's metadata: `least` (1 for whole numbers and 0 for others if left out), `most`, `below`.
+    Bounds in a field's metadata: `least` (1 for whole numbers and 0 for others if left out), `most`, `below`; or
+    `choices`, a function that gives the allowed values.
 
     Args:
         where: Put before the field's name in a message.
@@ -24,8 +25,9 @@ def check_fields(instance: Any, where: str = "", most: float = math.inf) -> None
 
 def _broken_rule(value: Any, expected: Any, metadata: Any, most: float) -> str | None:
     """What is wrong with a value, or None. Annotations that are not known here are left to the class itself."""
-    if get_origin(expected) is Literal:
-        return None if value in get_args(expected) else f"is not one of {', '.join(get_args(expected))}"
+    choices = metadata["choices"]() if "choices" in metadata else get_args(expected)
+    if "choices" in metadata or get_origin(expected) is Literal:
+        return None if value in choices else f"is not one of {', '.join(choices)}"
     if expected is int:
         least, most = metadata.get("least", 1), metadata.get("most", most)
         fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most

@@ -10,9 +10,9 @@ from haliax import NamedArray
 from jaxtyping import Array
 
 from tipshare.compilation import use_compilation_cache
-from tipshare.model.block import LAYERS, Block
+from tipshare.model.block import Block
 from tipshare.model.language_model import LanguageModel
-from tipshare.model.layers import LayerNorm
+from tipshare.model.layers import Layer, LayerNorm
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def effective_weights(block: Block) -> dict[str, NamedArray]:
         gate_names = {place.slot: name for name, place in part.gated.items()}
         for field in dataclasses.fields(part):
             layer = getattr(part, field.name)
-            if isinstance(layer, LAYERS) and not isinstance(layer, LayerNorm):
+            if isinstance(layer, Layer) and not isinstance(layer, LayerNorm):
                 name = gate_names.get(field.name, field.name)
                 # Both attention and the state-space layer may have a short convolution.
                 weights[f"attention_{name}" if name in weights else name] = layer.effective_weight

@@ -13,8 +13,7 @@ from haliax import Axis, NamedArray
 from jaxtyping import PRNGKeyArray
 
 from tipshare.config import ModelConfig
-from tipshare.model.layers import Linear, ShortConvolution, dropout
-from tipshare.model.weights.gated import GateSlot
+from tipshare.model.layers import GateSlot, Linear, ShortConvolution, dropout
 
 # Positions no query may look at get this score; finite, so that a row with no visible key stays free of NaN.
 HIDDEN_SCORE = -1e9

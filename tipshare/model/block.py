@@ -1,23 +1,17 @@
-"""The block that every kind repeats along depth, and the five places its weights can come from."""
+"""The block that every kind repeats along depth."""
 
 import math
 from typing import ClassVar
 
 import equinox as eqx
-import haliax as hax
-import jax
 import jax.random as jr
-from haliax import Axis, NamedArray
+from haliax import NamedArray
 from jaxtyping import PRNGKeyArray
 
 from tipshare.config import Activation, ModelConfig
 from tipshare.model.attention import Attention
-from tipshare.model.layers import LayerNorm, Linear, ShortConvolution, activate, dropout, split_key
-from tipshare.model.ssm import Rate, Skip, Ssm, StepSize
-from tipshare.model.weights.gated import GateSlot, gate_layers
-from tipshare.model.weights.generated import Generated
-
-LAYERS = (Linear, LayerNorm, ShortConvolution, Rate, StepSize, Skip)
+from tipshare.model.layers import GateSlot, LayerNorm, Linear, activate, dropout, split_key
+from tipshare.model.ssm import Ssm
 
 
 class Mlp(eqx.Module):
@@ -83,49 +77,6 @@ class Block(eqx.Module):
         after = x + step_size * dropout(attended, self.drop_rate, k_first)
         mixed = self.mixer(self.mixer_norm(x if self.parallel else after), key=k_mixer)
         return after + step_size * dropout(mixed, self.drop_rate, k_second)
-
-
-def init_block(config: ModelConfig, Time: Axis, *, key: PRNGKeyArray) -> Block:
-    """The block of a model, its slots filled as `config.weights` says.
-
-    Args:
-        Time: The axis of the time embedding, which gates and generators read.
-    """
-    match config.weights:
-        case "tied":
-            return Block.init(config, key=key)
-        case "gated":
-            return _init_gated(config, Time, key=key)
-        case "generated":
-            return _init_generated(config, key=key)
-        case "own" | "own-generated":
-            init_layer = Block.init if config.weights == "own" else _init_generated
-            keys = jr.split(key, config.num_layers)
-            return hax.vmap(lambda key: init_layer(config, key=key), config.Depth)(keys)
-
-
-def _init_generated(config: ModelConfig, *, key: PRNGKeyArray) -> Block:
-    k_block, k_generators = jr.split(key)
-    block = Block.init(config, key=k_block)
-    layers, structure = jax.tree.flatten(block, is_leaf=lambda node: isinstance(node, LAYERS))
-    keys = jr.split(k_generators, len(layers))
-    generated = [Generated.init(config, layer, key=each) for layer, each in zip(layers, keys, strict=True)]
-    return jax.tree.unflatten(structure, generated)
-
-
-def _init_gated(config: ModelConfig, Time: Axis, *, key: PRNGKeyArray) -> Block:
-    k_block, k_attention, k_mixer, k_first, k_second = jr.split(key, 5)
-    block = Block.init(config, key=k_block)
-    return eqx.tree_at(
-        lambda b: (b.attention_norm, b.attention, b.mixer_norm, b.mixer),
-        block,
-        (
-            Generated.init(config, block.attention_norm, key=k_first),
-            gate_layers(config, block.attention, Time, key=k_attention),
-            Generated.init(config, block.mixer_norm, key=k_second),
-            gate_layers(config, block.mixer, Time, key=k_mixer),
-        ),
-    )
 
 
 def gate_values(block: Block) -> dict[str, NamedArray]:

@@ -7,7 +7,7 @@ called positions and never time.
 import abc
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import equinox as eqx
 import haliax as hax
@@ -27,7 +27,10 @@ class TimeIndexed(eqx.Module):
     """A layer whose weights depend on t. `at(time)` gives the ordinary layer with the weights of that depth.
 
     `time` is what `TimeEmbedding` returns; if it has a `depth` axis, the weights that depend on t have one too.
+    `shared_fields` names the fields that hold weights which all depths share, as opposed to what reads t.
     """
+
+    shared_fields: ClassVar[tuple[str, ...]] = ()
 
     @abc.abstractmethod
     def at(self, time: NamedArray) -> Any: ...

@@ -14,9 +14,10 @@ from jax.core import Tracer
 from jaxtyping import Array, PRNGKeyArray
 
 from tipshare.config import ModelConfig
-from tipshare.model.block import Block, gate_values, init_block
+from tipshare.model.block import Block, gate_values
 from tipshare.model.depth import TimeEmbedding, at, depth_grid, run_depth
 from tipshare.model.layers import LayerNorm, Linear, dropout, split_key
+from tipshare.model.weights import SOURCES, WeightSource
 from tipshare.model.weights.generated import Generated
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class LanguageModel(eqx.Module):
     @staticmethod
     def init(config: ModelConfig, *, key: PRNGKeyArray) -> "LanguageModel":
         k_embedding, k_positions, k_time, k_block, k_norm, k_head = jr.split(key, 6)
-        time = TimeEmbedding.init(config, key=k_time)
+        source, time = SOURCES[config.weights], TimeEmbedding.init(config, key=k_time)
         final_norm: Any = LayerNorm.init(config.Embed)
         if config.timed_final_norm:
             final_norm = Generated.init(config, final_norm, key=k_norm)
@@ -56,8 +57,8 @@ class LanguageModel(eqx.Module):
             config=config,
             embedding=hax.random.normal(k_embedding, (config.Vocab, config.Embed)) * EMBEDDING_SPREAD,
             positions=hax.random.normal(k_positions, position_axes) * EMBEDDING_SPREAD if learned else None,
-            time=None if config.weights in ("own", "tied") and not config.timed_final_norm else time,
-            block=init_block(config, time.Out, key=k_block),
+            time=time if source.reads_time or config.timed_final_norm else None,
+            block=source.init(config, time.Out, key=k_block),
             final_norm=final_norm,
             head=Linear.init(config.Embed, config.Vocab, key=k_head, use_bias=False, scale=HEAD_SCALE),
             steps=config.num_layers,
@@ -140,10 +141,7 @@ class LanguageModel(eqx.Module):
     def blocks(self, steps: int | None = None) -> Block:
         """The blocks of all depth steps: weights that depend on t have a `depth` axis, shared ones have none."""
         steps = self._check_steps(steps)
-        time = self._embed_time(depth_grid(steps))
-        if self.config.weights == "own-generated" and time is not None:
-            return hax.vmap(at, time.resolve_axis("depth"))(self.block, time)
-        return at(self.block, time)
+        return self.source.along_depth(self.block, self._embed_time(depth_grid(steps)))
 
     def at(self, t: float) -> Block:
         """The block at depth t in (0, 1], with plain layers; kinds with weights per layer have one only at i/L."""
@@ -169,9 +167,14 @@ class LanguageModel(eqx.Module):
         return gate_values(self.at(t))
 
     @property
+    def source(self) -> WeightSource:
+        """Where the weights at depth t come from."""
+        return SOURCES[self.config.weights]
+
+    @property
     def is_frozen(self) -> bool:
         """Whether `freeze` made this model."""
-        return self.time is None and self.config.weights not in ("own", "tied")
+        return self.time is None and self.source.reads_time
 
     def freeze(self, steps: int | None = None) -> Self:
         """The same function with the weights of every depth step worked out: no generator and no gate network left.

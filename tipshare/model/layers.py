@@ -5,9 +5,10 @@ and filled by `tipshare.model.weights.gated.Gated.at(time)`, so one stored matri
 vectors differ.
 """
 
+import abc
 import math
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import haliax as hax
@@ -21,7 +22,28 @@ from tipshare.config import Activation
 from tipshare.model.derivatives import gelu, standardise
 
 
-class Linear(eqx.Module):
+class GateSlot(NamedTuple):
+    """Where a gate may act: the slot of a layer in an attention or mixer module, and the layer's field it fills."""
+
+    slot: str
+    field: str
+
+
+class Layer(eqx.Module):
+    """A part of a block that holds weights; a weight source may replace it by a time-indexed one.
+
+    `constant_start` names the fields that start at one value everywhere, such as biases at 0.
+    """
+
+    constant_start: ClassVar[dict[str, float]] = {}
+
+    @property
+    @abc.abstractmethod
+    def effective_weight(self) -> NamedArray:
+        """The weights this layer computes with, gates included."""
+
+
+class Linear(Layer):
     """`y = ((x * input_scale) @ weight) * output_scale + bias`, over any number of input and output axes."""
 
     constant_start: ClassVar[dict[str, float]] = {"bias": 0.0}
@@ -97,7 +119,7 @@ def contract(x: NamedArray, weight: NamedArray, In: Sequence[Axis], Out: Sequenc
     return hax.named((rows @ matrix).reshape([axis.size for axis in (*Lead, *Out)]), (*Lead, *Out))
 
 
-class LayerNorm(eqx.Module):
+class LayerNorm(Layer):
     """`(x - mean) / deviation * weight + bias` over one axis, computed in float32."""
 
     constant_start: ClassVar[dict[str, float]] = {"weight": 1.0, "bias": 0.0}
@@ -110,13 +132,18 @@ class LayerNorm(eqx.Module):
     def init(Over: Axis) -> "LayerNorm":
         return LayerNorm(hax.ones(Over), hax.zeros(Over), Over)
 
+    @property
+    def effective_weight(self) -> NamedArray:
+        """One factor per unit."""
+        return self.weight
+
     def __call__(self, x: NamedArray) -> NamedArray:
         wide = x.rearrange((..., self.Over)).astype(jnp.float32)
         y = hax.named(standardise(wide.array), wide.axes) * self.weight + self.bias
         return y.astype(x.dtype)
 
 
-class ShortConvolution(eqx.Module):
+class ShortConvolution(Layer):
     """A causal depthwise convolution along positions: each channel mixes its last few values."""
 
     constant_start: ClassVar[dict[str, float]] = {"bias": 0.0}

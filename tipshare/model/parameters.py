@@ -7,9 +7,9 @@ import jax
 import jax.random as jr
 
 from tipshare.config import ModelConfig
+from tipshare.model.depth import TimeIndexed
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.weights.gated import Gate
-from tipshare.model.weights.generated import Generated
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ def count_parameters(model: LanguageModel | ModelConfig, *, frozen: bool = False
         return count_parameters(built, frozen=frozen)
     if frozen:
         return count_parameters(eqx.filter_eval_shape(LanguageModel.freeze, model))
-    gates, generators = _sizes_of(model.block, Gate), _sizes_of(model.block, Generated)
-    final_generator = _sizes_of(model.final_norm, Generated)
+    gates, generators = _gates(model.block), _generators(model.block)
+    final_generator = _generators(model.final_norm)
     return ParameterCounts(
         embedding=_size((model.embedding, model.positions)),
         block=_size(model.block) - gates - generators,
@@ -67,7 +67,19 @@ def _size(tree: object) -> int:
     return sum(leaf.size for leaf in jax.tree.leaves(tree) if hasattr(leaf, "size"))
 
 
-def _sizes_of(tree: object, part: type) -> int:
-    """Entries of all arrays inside nodes of one class."""
+def _gates(tree: object) -> int:
+    return sum(_size(node) for node in _nodes(tree, Gate))
+
+
+def _generators(tree: object) -> int:
+    """Entries of what reads t in time-indexed layers: neither gates nor weights that all depths share."""
+    return sum(
+        _size(node) - _gates(node) - _size([getattr(node, name) for name in node.shared_fields])
+        for node in _nodes(tree, TimeIndexed)
+    )
+
+
+def _nodes(tree: object, part: type) -> list:
+    """The nodes of one class in a tree."""
     nodes = jax.tree.leaves(tree, is_leaf=lambda node: isinstance(node, part))
-    return sum(_size(node) for node in nodes if isinstance(node, part))
+    return [node for node in nodes if isinstance(node, part)]

@@ -26,15 +26,14 @@ from haliax import Axis, NamedArray
 from jaxtyping import PRNGKeyArray
 
 from tipshare.config import ModelConfig
-from tipshare.model.layers import Linear, ShortConvolution, activate, contract, scale_by
+from tipshare.model.layers import GateSlot, Layer, Linear, ShortConvolution, activate, contract, scale_by
 from tipshare.model.recurrence import run_recurrence
-from tipshare.model.weights.gated import GateSlot
 
 # Step sizes start spread log-uniformly over this range: slow states remember, fast ones follow the text.
 SMALLEST_STEP, LARGEST_STEP = 0.001, 1.0
 
 
-class Rate(eqx.Module):
+class Rate(Layer):
     """A: how fast each state decays, `-exp(log_rate) * scale`."""
 
     constant_start: ClassVar[dict[str, float]] = {"log_rate": 0.0}
@@ -56,10 +55,8 @@ class Rate(eqx.Module):
         return rate if self.scale is None else rate * self.scale
 
 
-class StepSize(eqx.Module):
+class StepSize(Layer):
     """delta: `softplus(u @ weight + bias) * scale`, one positive number per position and state."""
-
-    constant_start: ClassVar[dict[str, float]] = {}
 
     weight: NamedArray  # channel x state
     bias: NamedArray  # state
@@ -88,7 +85,7 @@ class StepSize(eqx.Module):
         return delta if self.scale is None else delta * self.scale
 
 
-class Skip(eqx.Module):
+class Skip(Layer):
     """D: how much of its own input each channel adds to the output, `u * weight * scale`."""
 
     constant_start: ClassVar[dict[str, float]] = {"weight": 1.0}

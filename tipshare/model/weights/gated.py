@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import equinox as eqx
 import haliax as hax
@@ -12,15 +12,11 @@ from jaxtyping import PRNGKeyArray
 
 from tipshare.config import Gate as GateFunction
 from tipshare.config import ModelConfig
+from tipshare.model.block import Block
 from tipshare.model.depth import TimeIndexed
 from tipshare.model.layers import Linear
-
-
-class GateSlot(NamedTuple):
-    """Where a gate acts: the slot of a layer in an attention or mixer module, and the layer's field it fills."""
-
-    slot: str
-    field: str
+from tipshare.model.weights.generated import Generated
+from tipshare.model.weights.source import WeightSource
 
 
 class Gate(eqx.Module):
@@ -46,6 +42,8 @@ class Gate(eqx.Module):
 class Gated(TimeIndexed):
     """A layer shared by all depths, and the gate that fills one of its scale fields."""
 
+    shared_fields: ClassVar[tuple[str, ...]] = ("layer",)
+
     layer: Any
     gate: Gate
     field: str = eqx.field(static=True)
@@ -63,3 +61,21 @@ def gate_layers(config: ModelConfig, part: Any, Time: Axis, *, key: PRNGKeyArray
         gate = Gate.init(config, Time, layer.scale_axes(place.field), key=each)
         changes[place.slot] = Gated(layer, gate, place.field)
     return dataclasses.replace(part, **changes)
+
+
+class GatedWeights(WeightSource):
+    """One shared block; attention and mixer are gated by t, and the norms are generated from t."""
+
+    is_continuous = True
+    reads_time = True
+
+    def init(self, config: ModelConfig, Time: Axis, *, key: PRNGKeyArray) -> Block:
+        k_block, k_attention, k_mixer, k_first, k_second = jr.split(key, 5)
+        block = Block.init(config, key=k_block)
+        return dataclasses.replace(
+            block,
+            attention_norm=Generated.init(config, block.attention_norm, key=k_first),
+            attention=gate_layers(config, block.attention, Time, key=k_attention),
+            mixer_norm=Generated.init(config, block.mixer_norm, key=k_second),
+            mixer=gate_layers(config, block.mixer, Time, key=k_mixer),
+        )

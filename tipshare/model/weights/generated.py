@@ -6,22 +6,24 @@ from typing import Any
 
 import equinox as eqx
 import haliax as hax
+import jax
 import jax.random as jr
 from haliax import Axis, NamedArray
 from jaxtyping import PRNGKeyArray
 
 from tipshare.config import ModelConfig
+from tipshare.model.block import Block
 from tipshare.model.depth import TimeIndexed
-from tipshare.model.layers import Linear, activate, contract
+from tipshare.model.layers import Layer, Linear, activate, contract
+from tipshare.model.weights.source import WeightSource
 
-# The published number of time units. An optimizer that moves every weight by about the same amount, as Adam does, moves
-# what a layer gives by that amount times the number of its inputs. So that a model with fewer time units learns as fast
-# under the same learning rate, units that go into a layer are multiplied by what they are short of this number.
+# The published number of time units. Adam moves every weight by about the same amount, so what a layer puts out moves
+# in proportion to the number of its inputs.
 REFERENCE_TIME_UNITS = 64
 
 
-def shortness(Time: Axis) -> float:
-    """How many times fewer time units there are than published."""
+def time_unit_scale(Time: Axis) -> float:
+    """64 / time_dim: time units are scaled by it, so that Adam's step size in what they generate stays the same."""
     return REFERENCE_TIME_UNITS / Time.size
 
 
@@ -37,16 +39,16 @@ class TimeMlp(eqx.Module):
         k_first, k_second = jr.split(key)
         return TimeMlp(
             Linear.init(config.Features, Hidden, key=k_first),
-            Linear.init(Hidden, config.TimeUnits, key=k_second, scale=1 / shortness(Hidden)),
+            Linear.init(Hidden, config.TimeUnits, key=k_second, scale=1 / time_unit_scale(Hidden)),
         )
 
     def __call__(self, features: NamedArray) -> NamedArray:
-        hidden = activate(self.first(features), "silu") * shortness(self.first.Out[0])
+        hidden = activate(self.first(features), "silu") * time_unit_scale(self.first.Out[0])
         return activate(self.second(hidden), "silu")
 
 
 class GeneratedArray(eqx.Module):
-    """`value(t) = base + shortness * time(t) @ projection`.
+    """`value(t) = base + time_unit_scale * time(t) @ projection`.
 
     An array that starts constant has a fixed number for its base.
     """
@@ -61,13 +63,13 @@ class GeneratedArray(eqx.Module):
         if constant is None and start.ndim > 1:
             # Matrices differ along depth from the start, by about as much as they differ from zero: time units leave
             # the SiLU with a root mean square near 0.36.
-            spread = hax.std(start) / (0.36 * shortness(Time) * math.sqrt(Time.size))
+            spread = hax.std(start) / (0.36 * time_unit_scale(Time) * math.sqrt(Time.size))
             projection = hax.random.normal(key, projection.axes) * spread
         return GeneratedArray(projection, start if constant is None else None, constant or 0.0)
 
     def at(self, time: NamedArray) -> NamedArray:
         Time, *Out = self.projection.axes
-        time = time * shortness(Time)
+        time = time * time_unit_scale(Time)
         return contract(time, self.projection, (Time,), Out) + (self.constant if self.base is None else self.base)
 
 
@@ -98,3 +100,24 @@ class Generated(TimeIndexed):
         if self.network is not None:
             time = self.network(time)
         return dataclasses.replace(self.template, **{name: array.at(time) for name, array in self.arrays.items()})
+
+
+class GeneratedWeights(WeightSource):
+    """Every layer of the block is generated from t."""
+
+    is_continuous = True
+    reads_time = True
+
+    def init(self, config: ModelConfig, Time: Axis, *, key: PRNGKeyArray) -> Block:
+        del Time
+        return generate_block(config, key=key)
+
+
+def generate_block(config: ModelConfig, *, key: PRNGKeyArray) -> Block:
+    """A block all of whose layers are generated from t, starting near a plain block."""
+    k_block, k_generators = jr.split(key)
+    block = Block.init(config, key=k_block)
+    layers, structure = jax.tree.flatten(block, is_leaf=lambda node: isinstance(node, Layer))
+    keys = jr.split(k_generators, len(layers))
+    generated = [Generated.init(config, layer, key=each) for layer, each in zip(layers, keys, strict=True)]
+    return jax.tree.unflatten(structure, generated)
