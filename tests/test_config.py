@@ -14,7 +14,18 @@ from hypothesis import strategies as st
 import tipshare
 from tests.factories import GRID, SMALL, fill
 from tipshare import ModelConfig
-from tipshare.config import Activation, Branches, Gate, Mixer, Positions, Step, Time, TimeNetwork, weight_sources
+from tipshare.config import (
+    Activation,
+    Branches,
+    Gate,
+    Mixer,
+    Positions,
+    Step,
+    Time,
+    TimeFeatures,
+    TimeNetwork,
+    weight_sources,
+)
 
 BAD = [
     ({"num_heads": 3}, "not a multiple of num_heads"),
@@ -98,7 +109,9 @@ valid_configs = st.builds(
     state_dim=st.sampled_from([1, 4]),
     convolution_width=st.sampled_from([1, 4]),
     attention_convolution_width=st.sampled_from([0, 3]),
+    time_features=choice(TimeFeatures),
     time_frequencies=st.sampled_from([1, 4]),
+    step_features=st.booleans(),
     time_dim=st.sampled_from([1, 5]),
     use_bias=st.booleans(),
     attention_bias=st.sampled_from([None, True, False]),

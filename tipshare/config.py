@@ -21,6 +21,7 @@ Step = Literal["residual", "euler"]
 Time = Literal["indexed", "constant"]
 Branches = Literal["sequential", "parallel"]
 Positions = Literal["rotary", "learned", "none"]
+TimeFeatures = Literal["published", "smooth", "legendre"]
 TimeNetwork = Literal["shared", "separate"]
 Gate = Literal["sigmoid", "two-sigmoid", "linear"]
 Activation = Literal["gelu", "gelu-exact", "relu", "relu-squared", "silu", "tanh"]
@@ -36,6 +37,9 @@ def weight_sources() -> tuple[str, ...]:
 def _weights(default: str) -> Any:
     return field(default=default, metadata={"choices": weight_sources})
 
+
+# dt, and its logarithm.
+NUM_STEP_FEATURES = 2
 
 # No size in a sensible model comes near this; a damaged or hostile config.json might.
 LARGEST_SIZE = 2**20
@@ -71,7 +75,11 @@ class ModelConfig:
         attn_pdrop: Dropout on attention probabilities.
         resid_pdrop: Dropout on what a block adds to the residual stream.
         embd_pdrop: Dropout on the embedded bytes.
-        time_frequencies: Sine and cosine pairs in the time features.
+        time_features: What is computed of t before any weight. `published`: t and sin, cos of 1000 t w, which alias
+            between depth steps; `smooth`: t and sin, cos of pi k t with k from 1/4 to 4; `legendre`: Legendre
+            polynomials of degree 1, 2, ...
+        time_frequencies: Sine and cosine pairs in the time features, or the highest degree of the polynomials.
+        step_features: Let gates and generators read the step size dt = 1/L beside t.
         time_dim: Units of the time networks, and the rank of what a hypernetwork can generate.
         time_network: `shared`: one small network of the time features feeds all gates and generators; `separate`:
             gates read the features directly and each generator has a network of its own (as published).
@@ -104,7 +112,9 @@ class ModelConfig:
     attn_pdrop: float = field(default=0.0, metadata={"below": 1.0})
     resid_pdrop: float = field(default=0.0, metadata={"below": 1.0})
     embd_pdrop: float = field(default=0.0, metadata={"below": 1.0})
+    time_features: TimeFeatures = "published"
     time_frequencies: int = 32
+    step_features: bool = False
     time_dim: int = 64
     time_network: TimeNetwork = "shared"
     gate: Gate = "sigmoid"
@@ -141,8 +151,13 @@ class ModelConfig:
     State = property(lambda self: Axis("state", self.state_dim))
     Vocab = property(lambda self: Axis("vocab", self.vocab_size))
     Depth = property(lambda self: Axis("depth", self.num_layers))
-    Features = property(lambda self: Axis("features", 1 + 2 * self.time_frequencies))
     TimeUnits = property(lambda self: Axis("time", self.time_dim))
+
+    @property
+    def Features(self) -> Axis:  # noqa: N802
+        """The axis of the time features."""
+        of_t = self.time_frequencies if self.time_features == "legendre" else 1 + 2 * self.time_frequencies
+        return Axis("features", of_t + (NUM_STEP_FEATURES if self.step_features else 0))
 
     @property
     def is_continuous(self) -> bool:
@@ -180,6 +195,9 @@ class ModelConfig:
             raise ValueError(f"a model config is a JSON object of fields, not {type(fields).__name__}")
         fields = dict(fields)
         config_class = config_class_of(fields.pop("kind", None))
+        if "time_frequencies" in fields:
+            # Written before there was a choice of features.
+            fields.setdefault("time_features", "published")
         _check_names(config_class, fields)
         return config_class(**fields)
 

@@ -9,7 +9,13 @@ from tipshare.config import (
     config_class_of,
 )
 
-_PUBLISHED_TIME = {"time_network": "separate", "time_frequencies": 32, "time_dim": 64, "positions": "none"}
+_PUBLISHED_TIME = {
+    "time_features": "published",
+    "time_network": "separate",
+    "time_frequencies": 32,
+    "time_dim": 64,
+    "positions": "none",
+}
 _LARGER_TIME = {"time_frequencies": 64, "time_dim": 129}
 
 # Parameter counts of the published models, reproduced to the last one; our attention is causal, theirs was not. The

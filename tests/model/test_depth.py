@@ -29,10 +29,41 @@ def test_the_grid_runs_from_one_over_l_to_one():
 
 def test_time_features_are_the_published_ones():
     embedding = TimeEmbedding.init(tipshare.NeuralOdeConfig(time_frequencies=3), key=jax.random.key(0))
-    features = embedding(hax.named(np.float32(0.25), ())).array
+    features = embedding(hax.named(np.float32(0.25), ()), 6).array
     frequencies = 10_000.0 ** -(np.arange(3) / 3)
     expected = [0.25, *np.sin(250.0 * frequencies), *np.cos(250.0 * frequencies)]
     np.testing.assert_allclose(features, expected, atol=2e-5)
+
+
+def test_smooth_features_turn_by_two_circles_at_most():
+    config = tipshare.NeuralOdeConfig(time_features="smooth", time_frequencies=3)
+    embedding = TimeEmbedding.init(config, key=jax.random.key(0))
+    features = embedding(hax.named(np.float32(0.25), ()), 6).array
+    angles = 0.25 * np.pi * np.array([0.25, 1.0, 4.0])
+    np.testing.assert_allclose(features, [0.25, *np.sin(angles), *np.cos(angles)], atol=1e-6)
+
+
+def test_legendre_features_are_numpys_polynomials():
+    config = tipshare.NeuralOdeConfig(time_features="legendre", time_frequencies=5)
+    embedding = TimeEmbedding.init(config, key=jax.random.key(0))
+    t = np.linspace(0.05, 1.0, 9, dtype=np.float32)
+    features = embedding(hax.named(t, "depth"), 6).rearrange(("depth", "features")).array
+    expected = np.stack([np.polynomial.Legendre.basis(n)(2 * t - 1) for n in range(1, 6)], axis=1)
+    np.testing.assert_allclose(features, expected, atol=1e-5)
+
+
+def test_features_of_the_step_size_tell_two_depths_apart():
+    config = tipshare.TimeIndexedMlpConfig(time_features="smooth", step_features=True, **SMALL)
+    embedding = TimeEmbedding.init(config, key=jax.random.key(0))
+    coarse, fine = (embedding.features(hax.named(np.float32(0.5), ()), steps).array for steps in (2, 8))
+    np.testing.assert_array_equal(coarse[:-2], fine[:-2])
+    np.testing.assert_allclose([coarse[-2:], fine[-2:]], [[1 / 2, 1 / 4], [1 / 8, 3 / 4]])
+
+
+def test_configs_from_before_the_choice_of_features_keep_the_published_ones():
+    stored = tipshare.TimeIndexedSsmConfig(time_features="smooth").to_dict()
+    stored.pop("time_features")
+    assert tipshare.ModelConfig.from_dict(stored).time_features == "published"
 
 
 @each_config

@@ -17,10 +17,13 @@ import jax.random as jr
 from haliax import Axis, NamedArray
 from jaxtyping import PRNGKeyArray
 
-from tipshare.config import ModelConfig
+from tipshare.config import NUM_STEP_FEATURES, ModelConfig, TimeFeatures
 from tipshare.model.layers import Linear, activate
 
 Tree = TypeVar("Tree")
+
+# Smooth features are sin and cos of pi k t, with k spread evenly on a logarithmic scale between these.
+SLOWEST_WAVE, FASTEST_WAVE = 0.25, 4.0
 
 
 class TimeIndexed(eqx.Module):
@@ -53,44 +56,69 @@ def depth_grid(steps: int) -> NamedArray:
 
 
 class TimeEmbedding(eqx.Module):
-    """Features of t: `[t, sin(1000 t w), cos(1000 t w)]`, and a small network on them if all layers share one.
+    """Features of t, and a small network on them if all layers share one.
 
-    The frequencies w fall from 1 to almost 1/10000, as in the published models.
+    The published features hold sin and cos of 1000 t w with w down to 1/10000. Between two depth steps many of them
+    turn by more than half a circle, so training at six depths says nothing about the depths between. The smooth ones
+    turn by two circles at most on the whole way from 0 to 1.
     """
 
     network: Linear | None  # features -> time; None when every layer has a network of its own
     Features: Axis = eqx.field(static=True)
+    basis: TimeFeatures = eqx.field(static=True)
+    reads_step: bool = eqx.field(static=True)
     held_constant: bool = eqx.field(static=True)
 
     @staticmethod
     def init(config: ModelConfig, *, key: PRNGKeyArray) -> "TimeEmbedding":
         shared = config.time_network == "shared"
         network = Linear.init(config.Features, config.TimeUnits, key=key) if shared else None
-        return TimeEmbedding(network, config.Features, config.time == "constant")
+        constant = config.time == "constant"
+        return TimeEmbedding(network, config.Features, config.time_features, config.step_features, constant)
 
     @property
     def Out(self) -> Axis:  # noqa: N802
         """The axis of what this embedding returns."""
         return self.Features if self.network is None else self.network.Out[0]
 
-    def features(self, t: NamedArray) -> NamedArray:
-        """Raw features of t, with t's axes and `features`."""
+    def features(self, t: NamedArray, steps: int) -> NamedArray:
+        """Raw features of t on a path of `steps` depth steps, with t's axes and `features`."""
         if self.held_constant:
             t = t * 0.0
-        count = (self.Features.size - 1) // 2
-        frequencies = hax.named(
-            jnp.exp(-math.log(10_000.0) * jnp.arange(count, dtype=jnp.float32) / count), Axis("features", count)
-        )
-        angles = (1000.0 * t).broadcast_axis(frequencies.axes[0]) * frequencies
-        plain = t.broadcast_axis(Axis("features", 1))
-        return hax.concatenate(self.Features, [plain, hax.sin(angles), hax.cos(angles)])
+        count = self.Features.size - (NUM_STEP_FEATURES if self.reads_step else 0)
+        columns = legendre(t, count) if self.basis == "legendre" else waves(t, count, self.basis)
+        if self.reads_step:
+            of_step = jnp.asarray([1.0 / steps, math.log2(steps) / 4.0], jnp.float32)
+            columns.append(hax.named(of_step, "features").broadcast_axis(t.axes))
+        return hax.concatenate(self.Features, columns)
 
-    def __call__(self, t: NamedArray) -> NamedArray:
-        features = self.features(t)
+    def __call__(self, t: NamedArray, steps: int) -> NamedArray:
+        features = self.features(t, steps)
         if self.network is None:
             return features
         features = features.astype(self.network.weight.dtype)
         return activate(self.network(features), "silu")
+
+
+def waves(t: NamedArray, count: int, basis: TimeFeatures) -> list[NamedArray]:
+    """t, and sine and cosine of t at (count - 1) / 2 frequencies."""
+    pairs = (count - 1) // 2
+    if basis == "published":
+        rates = 1000.0 * jnp.exp(-math.log(10_000.0) * jnp.arange(pairs, dtype=jnp.float32) / pairs)
+    else:
+        rates = jnp.pi * jnp.geomspace(SLOWEST_WAVE, FASTEST_WAVE, pairs, dtype=jnp.float32)
+    rates = hax.named(rates, Axis("features", pairs))
+    angles = t.broadcast_axis(rates.axes[0]) * rates
+    return [t.broadcast_axis(Axis("features", 1)), hax.sin(angles), hax.cos(angles)]
+
+
+def legendre(t: NamedArray, count: int) -> list[NamedArray]:
+    """Legendre polynomials of degree 1 to `count`, moved from [-1, 1] to [0, 1], by Bonnet's recurrence."""
+    x = 2.0 * t - 1.0
+    polynomials = [hax.ones_like(x), x]
+    for n in range(1, count):
+        polynomials.append(((2 * n + 1) * x * polynomials[n] - n * polynomials[n - 1]) / (n + 1))
+    return [each.broadcast_axis(Axis("features", 1)) for each in polynomials[1:]]
 
 
 def run_depth(

@@ -115,7 +115,7 @@ class LanguageModel(eqx.Module):
 
     def unembed(self, x: NamedArray) -> NamedArray:
         """Logits of the next token, in float32, from a residual stream at any depth."""
-        final_norm = at(self.final_norm, self._embed_time(1.0))
+        final_norm = at(self.final_norm, self._embed_time(1.0, self.config.num_layers))
         return self.head(final_norm(x)).astype(jnp.float32)
 
     def compute_loss(
@@ -141,13 +141,13 @@ class LanguageModel(eqx.Module):
     def blocks(self, steps: int | None = None) -> Block:
         """The blocks of all depth steps: weights that depend on t have a `depth` axis, shared ones have none."""
         steps = self._check_steps(steps)
-        return self.source.along_depth(self.block, self._embed_time(depth_grid(steps)))
+        return self.source.along_depth(self.block, self._embed_time(depth_grid(steps), steps))
 
     def at(self, t: float) -> Block:
         """The block at depth t in (0, 1], with plain layers; kinds with weights per layer have one only at i/L."""
         t = _check_depth(t)
         if self.config.is_continuous and not self.is_frozen:
-            return at(self.block, self._embed_time(t))
+            return at(self.block, self._embed_time(t, self.steps))
         layer = round(t * self.steps) - 1
         if layer < 0 or abs((layer + 1) / self.steps - t) > 1e-6:
             raise ValueError(
@@ -183,7 +183,7 @@ class LanguageModel(eqx.Module):
             steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
         """
         steps = self._check_steps(steps)
-        final_norm = at(self.final_norm, self._embed_time(1.0))
+        final_norm = at(self.final_norm, self._embed_time(1.0, self.config.num_layers))
         return dataclasses.replace(self, time=None, block=self.blocks(steps), final_norm=final_norm, steps=steps)
 
     def step_size(self, steps: int) -> float:
@@ -204,10 +204,10 @@ class LanguageModel(eqx.Module):
         """The model with all weights cast, for example to bfloat16; norms, softmax and loss still use float32."""
         return jax.tree.map(lambda leaf: leaf.astype(dtype) if eqx.is_inexact_array(leaf) else leaf, self)
 
-    def _embed_time(self, t: float | NamedArray) -> NamedArray | None:
+    def _embed_time(self, t: float | NamedArray, steps: int) -> NamedArray | None:
         if self.time is None:
             return None
-        time = self.time(t if isinstance(t, NamedArray) else hax.named(jnp.float32(t), ()))
+        time = self.time(t if isinstance(t, NamedArray) else hax.named(jnp.float32(t), ()), steps)
         # The features are computed in float32; what they meet next has the type of the weights.
         return time.astype(self.embedding.dtype)
 
