@@ -90,6 +90,13 @@ SOURCES: dict[str, SourceWords] = {
         r"W_i(t_i)",
         r"W_i(t) = W_{0,i} + e_i(t)\,P_i",
     ),
+    "generated-gated": SourceWords(
+        "generated from t and gated",
+        "a hypernetwork generates the mixer's weights from the depth t, each entry behind a gate of its own; attention "
+        "is shared by all depths and gated",
+        r"W(t_i)",
+        r"W(t) = (W_0 + e(t)\,P) \odot {gate}",
+    ),
 }
 
 MIXERS: dict[str, str] = {"mlp": "MLP", "ssm": "state space"}

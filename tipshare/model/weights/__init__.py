@@ -2,6 +2,7 @@
 
 from tipshare.model.weights.gated import GatedWeights
 from tipshare.model.weights.generated import GeneratedWeights
+from tipshare.model.weights.generated_gated import GeneratedGatedWeights
 from tipshare.model.weights.own import OwnWeights
 from tipshare.model.weights.own_generated import OwnGeneratedWeights
 from tipshare.model.weights.source import WeightSource
@@ -14,6 +15,7 @@ SOURCES: dict[str, WeightSource] = {
     "gated": GatedWeights(),
     "tied": TiedWeights(),
     "own-generated": OwnGeneratedWeights(),
+    "generated-gated": GeneratedGatedWeights(),
 }
 
 __all__ = ["SOURCES", "WeightSource"]

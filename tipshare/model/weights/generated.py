@@ -28,23 +28,26 @@ def time_unit_scale(Time: Axis) -> float:
 
 
 class TimeMlp(eqx.Module):
-    """The small network in front of one generated layer: features -> time -> time, with SiLU between."""
+    """A small network of the time features: features -> time -> time, with SiLU between and, usually, after."""
 
     first: Linear
     second: Linear
+    activates_output: bool = eqx.field(static=True)
 
     @staticmethod
-    def init(config: ModelConfig, *, key: PRNGKeyArray) -> "TimeMlp":
+    def init(config: ModelConfig, *, key: PRNGKeyArray, activates_output: bool = True) -> "TimeMlp":
         Hidden = config.TimeUnits.alias("time_hidden")
         k_first, k_second = jr.split(key)
         return TimeMlp(
             Linear.init(config.Features, Hidden, key=k_first),
             Linear.init(Hidden, config.TimeUnits, key=k_second, scale=1 / time_unit_scale(Hidden)),
+            activates_output,
         )
 
     def __call__(self, features: NamedArray) -> NamedArray:
         hidden = activate(self.first(features), "silu") * time_unit_scale(self.first.Out[0])
-        return activate(self.second(hidden), "silu")
+        units = self.second(hidden)
+        return activate(units, "silu") if self.activates_output else units
 
 
 class GeneratedArray(eqx.Module):
@@ -83,23 +86,29 @@ class Generated(TimeIndexed):
     @staticmethod
     def init(config: ModelConfig, layer: Any, *, key: PRNGKeyArray) -> "Generated":
         """Generate every array of `layer`, starting near the values it has."""
-        starts = {
-            each.name: getattr(layer, each.name)
-            for each in dataclasses.fields(layer)
-            if isinstance(getattr(layer, each.name), NamedArray)
-        }
+        template, starts = take_out_arrays(layer)
         k_network, *keys = jr.split(key, 1 + len(starts))
         arrays = {
             name: GeneratedArray.init(start, layer.constant_start.get(name), config.TimeUnits, key=each)
             for (name, start), each in zip(starts.items(), keys, strict=True)
         }
         network = TimeMlp.init(config, key=k_network) if config.time_network == "separate" else None
-        return Generated(network, dataclasses.replace(layer, **dict.fromkeys(starts)), arrays)
+        return Generated(network, template, arrays)
 
     def at(self, time: NamedArray) -> Any:
         if self.network is not None:
             time = self.network(time)
         return dataclasses.replace(self.template, **{name: array.at(time) for name, array in self.arrays.items()})
+
+
+def take_out_arrays(layer: Any) -> tuple[Any, dict[str, NamedArray]]:
+    """A layer without its arrays, and the arrays by field name."""
+    arrays = {
+        each.name: getattr(layer, each.name)
+        for each in dataclasses.fields(layer)
+        if isinstance(getattr(layer, each.name), NamedArray)
+    }
+    return dataclasses.replace(layer, **dict.fromkeys(arrays)), arrays
 
 
 class GeneratedWeights(WeightSource):
