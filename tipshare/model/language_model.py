@@ -135,6 +135,10 @@ class LanguageModel(eqx.Module):
         if set(tokens.axes) != set(targets.axes):
             raise ValueError(f"targets have axes {targets.axes}, but tokens have {tokens.axes}: they must be equal")
         x, _ = self.hidden(tokens, key=key, steps=steps, unroll=unroll)
+        return self.loss_of(x, targets)
+
+    def loss_of(self, x: NamedArray, targets: NamedArray) -> Array:
+        """Mean cross-entropy of `targets` in nats per token, from a residual stream at any depth."""
         log_probs = hax.nn.log_softmax(self.unembed(x), self.config.Vocab)
         return -hax.mean(log_probs.take("vocab", targets)).scalar()
 

@@ -9,9 +9,11 @@ from typing import Any, TextIO
 
 import jax
 import numpy as np
+from jax.stages import Compiled
 
 import tipshare
 from training.engine.costs import flops_per_token, memory_in_use, parameters_by_part, speed_of
+from training.engine.elastic import count_draws, depths_of, draw_depth
 from training.engine.evaluation import Evaluator, TextLoss
 from training.engine.history import DivergedError, History, LossReader
 from training.engine.machine import code_commit, describe_machine
@@ -70,9 +72,7 @@ class Training:
         self.evaluator = Evaluator(self.program.static, placement)
         self.valid_windows = run.corpus.evaluation_windows("valid", recipe.evaluation_windows, recipe.length)
         self.parameters, self.optimizer_state = self._arrays()
-        self.step, compile_seconds = self.program.compile_step(self.parameters, self.optimizer_state)
-        if self.history.compile_seconds is None:
-            self.history.compile_seconds = compile_seconds
+        self.steps = self._compile()
 
     def _arrays(self) -> tuple[Any, Any]:
         """Model and optimizer as the newest state has them, or fresh."""
@@ -84,6 +84,19 @@ class Training:
         self.history.continue_from(saved.step, saved.facts["history"])
         self.progress.say(f"continuing after step {saved.step:,}")
         return self.placement.put(unflatten(saved.arrays, self.program.shapes()))
+
+    def _compile(self) -> dict[int, Compiled]:
+        """A compiled training step for every number of depth steps that may be drawn."""
+        depths = depths_of(self.run.recipe, self.run.config)
+        compiled, seconds = {}, 0.0
+        for number, depth in enumerate(depths, start=1):
+            if len(depths) > 1:
+                self.progress.say(f"compiling the training step of {depth} depth steps ({number} of {len(depths)})")
+            compiled[depth], took = self.program.compile_step(self.parameters, self.optimizer_state, depth)
+            seconds += took
+        if self.history.compile_seconds is None:
+            self.history.compile_seconds = seconds
+        return compiled
 
     def finish(self) -> RunRecord:
         """Train the remaining steps, measure, and write checkpoint and record."""
@@ -110,7 +123,8 @@ class Training:
         reader = LossReader(self._note_loss)
         for step in range(history.step + 1, recipe.num_steps + 1):
             windows = run.corpus.windows("train", run.seed, step, windows_per_step, recipe.length)
-            self.parameters, self.optimizer_state, loss = self.step(
+            depth = draw_depth(recipe, run.config, run.seed, step)
+            self.parameters, self.optimizer_state, loss = self.steps[depth](
                 self.parameters, self.optimizer_state, self.program.put_windows(windows), np.int32(step), seed
             )
             reader.push(step, loss)
@@ -189,6 +203,7 @@ class Training:
 
     def _record(self, losses: dict[str, TextLoss], at_steps: dict[int, float], parameters: dict[str, int]) -> RunRecord:
         run, recipe, history = self.run, self.run.recipe, self.history
+        drawn = count_draws(recipe, run.config, run.seed)
         speed = speed_of(history.step_seconds, history.compile_seconds or 0.0, recipe)
         if "step_ms" in speed:
             total = format_seconds(speed["step_ms"] / 1e3 * recipe.num_steps)
@@ -202,10 +217,13 @@ class Training:
             tokens_seen=recipe.num_steps * recipe.batch_size * recipe.accumulate * recipe.length,
             curve=history.curve,
             train_curve=history.train_curve,
-            final=final_numbers(history.curve, losses, at_steps),
+            final={
+                **final_numbers(history.curve, losses, at_steps),
+                **{f"training_steps_at_depth_{depth}": count for depth, count in drawn.items() if len(self.steps) > 1},
+            },
             parameters=parameters,
             speed=speed,
-            memory=memory_in_use(self.step),
+            memory=memory_in_use(self.steps[max(self.steps)]),
             flops=flops_per_token(run.config, recipe.batch_size, recipe.length),
             machine=describe_machine(self.placement.num_devices),
             commit=code_commit(),

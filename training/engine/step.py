@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -66,9 +67,11 @@ class Program:
     def model(self, parameters: Arrays) -> LanguageModel:
         return eqx.combine(parameters, self.static)
 
-    def compile_step(self, parameters: Arrays, optimizer_state: Arrays) -> tuple[Compiled, float]:
+    def compile_step(
+        self, parameters: Arrays, optimizer_state: Arrays, depth_steps: int | None = None
+    ) -> tuple[Compiled, float]:
         """`(parameters, optimizer state, windows, step, seed) -> (parameters, optimizer state, loss)`, and how many
-        seconds compiling took. The first two arguments are given up to their results.
+        seconds compiling took. The first two arguments are donated. `depth_steps` is the model's own number if None.
         """
         recipe = self.recipe
         shape = (recipe.accumulate, recipe.batch_size, recipe.length + 1)
@@ -77,7 +80,8 @@ class Program:
         if self.placement.mesh is not None:
             loss_shape = jax.ShapeDtypeStruct((), jnp.float32)
             shardings = self.placement.out_shardings(parameters, optimizer_state, loss_shape)
-        step = jax.jit(self._step, donate_argnums=(0, 1), **shardings)
+        depth_steps = depth_steps or self.config.num_layers
+        step = jax.jit(partial(self._step, depth_steps=depth_steps), donate_argnums=(0, 1), **shardings)
         started = time.perf_counter()
         compiled = step.lower(parameters, optimizer_state, windows, np.int32(0), np.uint32(0)).compile()
         return compiled, time.perf_counter() - started
@@ -88,11 +92,18 @@ class Program:
         return self.placement.put_batch(windows.reshape(recipe.accumulate, recipe.batch_size, -1), axis=1)
 
     def _step(
-        self, parameters: Arrays, optimizer_state: Arrays, windows: Array, number: Array, seed: Array
+        self,
+        parameters: Arrays,
+        optimizer_state: Arrays,
+        windows: Array,
+        number: Array,
+        seed: Array,
+        *,
+        depth_steps: int,
     ) -> tuple[Arrays, Arrays, Array]:
         has_dropout = any(getattr(self.config, name) for name in ("attn_pdrop", "resid_pdrop", "embd_pdrop"))
         step_key = jr.fold_in(_keys(seed)[1], number) if has_dropout else None
-        value_and_grad = jax.value_and_grad(self.loss)
+        value_and_grad = jax.value_and_grad(partial(self.loss, depth_steps=depth_steps))
         if self.recipe.accumulate == 1:
             loss, gradients = value_and_grad(parameters, windows[0], step_key)
         else:
@@ -113,14 +124,26 @@ class Program:
         total, _ = jax.lax.scan(one_pass, nothing, jnp.arange(self.recipe.accumulate))
         return jax.tree.map(lambda value: value / self.recipe.accumulate, total)
 
-    def loss(self, parameters: Arrays, windows: Array, key: Array | None) -> Array:
-        """Mean loss of {window, byte}; the pass runs in the recipe's precision, gradients come back in float32."""
+    def loss(self, parameters: Arrays, windows: Array, key: Array | None, depth_steps: int | None = None) -> Array:
+        """Mean loss of {window, byte}; the pass runs in the recipe's precision, gradients come back in float32.
+
+        With consistency, the loss is that of the model's own number of depth steps and, times the recipe's weight, of
+        the drawn number and of how far its path ends from the other, which gets no gradient of that distance.
+        """
         model = self.model(parameters)
         if self.recipe.precision == "bfloat16":
             model = model.astype(jnp.bfloat16)
         ids = windows.astype(jnp.int32)
         tokens, targets = (hax.named(side, ("batch", "position")) for side in (ids[:, :-1], ids[:, 1:]))
-        return model.compute_loss(tokens, targets, key=key, unroll=UNROLL)
+        depth_steps = depth_steps or self.config.num_layers
+        if not self.recipe.consistency or depth_steps == self.config.num_layers:
+            return model.compute_loss(tokens, targets, key=key, steps=depth_steps, unroll=UNROLL)
+        (own, _), (drawn, _) = (
+            model.hidden(tokens, key=key, steps=steps, unroll=UNROLL) for steps in (self.config.num_layers, depth_steps)
+        )
+        apart = hax.mean(hax.square(drawn - jax.lax.stop_gradient(own))).scalar()
+        extra = model.loss_of(drawn, targets) + apart.astype(jnp.float32)
+        return model.loss_of(own, targets) + self.recipe.consistency * extra
 
 
 def _keys(seed: Array) -> Array:

@@ -66,6 +66,14 @@ class Recipe:
         evaluate_every: Training steps between evaluations; the last step is always evaluated.
         evaluation_windows: Fixed windows of `valid` that an evaluation reads.
         full_evaluation: Splits that are scored whole after the last step.
+        depth_steps: Numbers of depth steps, one of which is drawn for every training step; empty for the model's own.
+            For models whose weights are defined at every t.
+        depth_weights: How often each of `depth_steps` is drawn, relative to the others; empty for equally often.
+        depth_growth: Share of the training steps over which the set of depth steps grows from its smallest to all of
+            them; 0 draws from all from the start.
+        consistency: Weight of a second, shorter or longer path. Above 0, every training step runs the model's own
+            number of depth steps, and adds this weight times the loss of the drawn number and the squared distance
+            between the ends of the two paths (LoopFormer uses 0.1).
         depth_evaluation: Numbers of depth steps with which the fixed windows are read again after the last step, for
             the models whose weights are defined at every t.
         save_every: Training steps between saved states.
@@ -97,6 +105,10 @@ class Recipe:
     evaluate_every: int = 100
     evaluation_windows: int = 320
     full_evaluation: tuple[str, ...] = ("valid", "test")
+    depth_steps: tuple[int, ...] = ()
+    depth_weights: tuple[float, ...] = ()
+    depth_growth: float = field(default=0.0, metadata={"most": 1.0})
+    consistency: float = 0.0
     depth_evaluation: tuple[int, ...] = ()
     save_every: int = 100
     sample_every: int = field(default=0, metadata={"least": 0})
@@ -114,8 +126,19 @@ class Recipe:
             raise ValueError(
                 f"recipe {self.name}: warmup_steps={self.warmup_steps} leaves none of num_steps={self.num_steps}"
             )
-        if any(steps < 1 for steps in self.depth_evaluation):
-            raise ValueError(f"recipe {self.name}: depth_evaluation={self.depth_evaluation} must be numbers from 1 up")
+        for name in ("depth_evaluation", "depth_steps"):
+            numbers = getattr(self, name)
+            if any(steps < 1 for steps in numbers) or len(set(numbers)) < len(numbers):
+                raise ValueError(f"recipe {self.name}: {name}={numbers} must be different whole numbers from 1 up")
+        if self.depth_weights and (
+            len(self.depth_weights) != len(self.depth_steps) or not all(weight > 0 for weight in self.depth_weights)
+        ):
+            raise ValueError(
+                f"recipe {self.name}: depth_weights={self.depth_weights} must be one number above 0 for each of "
+                f"depth_steps={self.depth_steps}"
+            )
+        if (self.depth_growth or self.consistency) and not self.depth_steps:
+            raise ValueError(f"recipe {self.name}: depth_growth and consistency need depth_steps to draw from")
         if self.weight_decay and self.optimizer == "adam":
             raise ValueError(f"recipe {self.name}: adam has no weight decay; set optimizer=adamw or weight_decay=0")
 
