@@ -1,0 +1,52 @@
+"""Which weights Muon moves, and as which matrices (Jordan, 2024; `optax.contrib.muon`).
+
+Muon replaces the update of a matrix by the nearest one whose rows or columns are orthogonal, so it needs to know what
+is a matrix. Here it moves the dense weights of the blocks: queries, keys and values each by itself, and each layer by
+itself where layers are stacked along depth. Everything else (embedding, head, norms, biases, gates, hypernetworks) is
+moved by AdamW.
+"""
+
+import dataclasses
+from typing import Any
+
+import jax
+from haliax import Axis, NamedArray
+from optax.contrib import MuonDimensionNumbers
+
+from tipshare.model.language_model import LanguageModel
+from tipshare.model.layers import Linear
+from tipshare.model.ssm import StepSize
+from tipshare.model.weights.gated import Gate
+from tipshare.model.weights.generated import GeneratedArray, TimeMlp
+
+# Axes that count matrices instead of spanning them.
+STACKED = ("depth", "qkv")
+
+
+def muon_dimensions(model: LanguageModel) -> Any:
+    """`model` with each named array replaced by `MuonDimensionNumbers`, or by None where AdamW moves it."""
+
+    def dimensions(node: Any) -> Any:
+        nothing = jax.tree.map(lambda _: None, node, is_leaf=_is_named)
+        if isinstance(node, Linear) and node.weight is not None:
+            return dataclasses.replace(nothing, weight=_matrix(node.weight, node.In))
+        if isinstance(node, StepSize) and node.weight is not None:
+            return dataclasses.replace(nothing, weight=_matrix(node.weight, node.weight.axes[-2:-1]))
+        return nothing
+
+    def is_part(node: Any) -> bool:
+        return isinstance(node, Linear | StepSize | Gate | GeneratedArray | TimeMlp) or _is_named(node)
+
+    outside = jax.tree.map(lambda _: None, dataclasses.replace(model, block=None), is_leaf=_is_named)
+    return dataclasses.replace(outside, block=jax.tree.map(dimensions, model.block, is_leaf=is_part))
+
+
+def _matrix(weight: NamedArray, In: tuple[Axis, ...]) -> MuonDimensionNumbers:
+    names = [axis.name for axis in weight.axes]
+    inputs = [axis.name for axis in In]
+    outputs = [name for name in names if name not in inputs and name not in STACKED]
+    return MuonDimensionNumbers(tuple(map(names.index, inputs)), tuple(map(names.index, outputs)))
+
+
+def _is_named(node: Any) -> bool:
+    return isinstance(node, NamedArray)
