@@ -20,7 +20,7 @@ from haliax import Axis, NamedArray
 from jaxtyping import Array
 
 from tipshare.generation.sampling import Choice, choose, draw_uniform
-from tipshare.generation.unrolled import Unrolled
+from tipshare.generation.unrolled import Flat, Unrolled
 from tipshare.model.block import Block, BlockCache
 from tipshare.model.positions import Place
 
@@ -34,7 +34,7 @@ class Reading(NamedTuple):
     """How far a batch of texts has been read."""
 
     logits: Array  # batch, vocab: of the next byte
-    caches: tuple[BlockCache, ...]  # one per depth step
+    caches: Flat[tuple[BlockCache, ...]]  # one per depth step
     window: Array  # batch, slot: the bytes in the ring, -1 where there is none yet
     counts: Array  # batch, vocab: how often each byte stands in the window
     position: Array  # batch: of the next byte in its own text
@@ -53,13 +53,14 @@ class Written(NamedTuple):
 
 
 @jax.jit
-def read(model: Unrolled, tokens: Array, lengths: Array) -> Reading:
+def read(flat: Flat[Unrolled], tokens: Array, lengths: Array) -> Reading:
     """Read texts in one pass.
 
     Args:
         tokens: {batch, position}: texts, each at the right end of its row; no longer than the context.
         lengths: {batch}: how many bytes of each row are text.
     """
+    model = flat.tree
     batch, width = tokens.shape
     number = jnp.arange(width) - (width - lengths[:, None])  # of each position in its own text; negative in padding
     is_text = number >= 0
@@ -70,7 +71,7 @@ def read(model: Unrolled, tokens: Array, lengths: Array) -> Reading:
     window = jnp.pad(window, ((0, 0), (0, model.context - width)), constant_values=-1)
     return Reading(
         logits=_unembed(model, x),
-        caches=tuple(_open_ring(cache, model.context) for cache in caches),
+        caches=Flat.of(tuple(_open_ring(cache, model.context) for cache in caches)),
         window=window,
         counts=jax.nn.one_hot(window, model.embedding.axis_size("vocab"), dtype=jnp.int32).sum(1),
         position=lengths,
@@ -81,7 +82,7 @@ def read(model: Unrolled, tokens: Array, lengths: Array) -> Reading:
 
 @partial(jax.jit, donate_argnames="reading")
 def write(
-    model: Unrolled,
+    flat: Flat[Unrolled],
     reading: Reading,
     choice: Choice,
     keys: Array,
@@ -94,6 +95,7 @@ def write(
         keys: A random key per row; the random number of a byte depends on its row's key and its number alone.
         written: How many bytes were written before this chunk.
     """
+    model = flat.tree
     batch, vocab = reading.logits.shape
     uniform = draw_uniform(keys, written + jnp.arange(CHUNK))
     ids = jnp.zeros((CHUNK, batch), jnp.int32)
@@ -135,13 +137,13 @@ def _read_byte(model: Unrolled, reading: Reading, byte: Array) -> Reading:
         rotation=None if model.angles is None else model.angles.at(reading.counter),
         slot=slot,
     )
-    x, caches = _run_blocks(model, _embed(model, byte[:, None], reading.position[:, None]), reading.caches, place)
+    x, caches = _run_blocks(model, _embed(model, byte[:, None], reading.position[:, None]), reading.caches.tree, place)
     leaving = jax.lax.dynamic_index_in_dim(reading.window, slot, axis=1, keepdims=False)
     vocab = jnp.arange(reading.counts.shape[1])
     counts = reading.counts + (vocab == byte[:, None]).astype(jnp.int32) - (vocab == leaving[:, None])
     return Reading(
         logits=_unembed(model, x),
-        caches=caches,
+        caches=reading.caches.filled_with(caches),
         window=jax.lax.dynamic_update_index_in_dim(reading.window, byte, slot, axis=1),
         counts=counts,
         position=reading.position + 1,

@@ -13,7 +13,7 @@ from tipshare.compilation import use_compilation_cache
 from tipshare.generation.cached_pass import ALTERNATIVES, CHUNK, Reading, Written, read, write
 from tipshare.generation.pieces import Assembler, Generation, Piece, Trace, join_pieces
 from tipshare.generation.sampling import Choice, Sampling
-from tipshare.generation.unrolled import Unrolled, unroll
+from tipshare.generation.unrolled import Flat, Unrolled, unroll
 from tipshare.model.language_model import LanguageModel
 from tipshare.text.tokenizer import BEGIN, encode
 
@@ -86,7 +86,7 @@ def generate(
         raise ValueError(f"samples={samples!r} must be a whole number, 1 or more")
     use_compilation_cache()
     unrolled = unroll(model, steps)
-    texts = [_prompt_ids(each, unrolled.context) for each in prompts]
+    texts = [_prompt_ids(each, unrolled.tree.context) for each in prompts]
     rows = [(text, sample) for text, _ in texts for sample in range(samples or 1)]
     unread = [cut for _, cut in texts for _ in range(samples or 1)]
     finished: list[Generation] = []
@@ -124,7 +124,7 @@ def stream(
         raise ValueError(f"sample={sample!r} must be a whole number, 0 or more")
     use_compilation_cache()
     unrolled = unroll(model, steps)
-    text, _ = _prompt_ids(prompt, unrolled.context)
+    text, _ = _prompt_ids(prompt, unrolled.tree.context)
     chunks = (min(FIRST_CHUNK, chunk), chunk)
     return (piece for _, piece in _write_pieces(unrolled, [(text, sample)], sampling, chunks))
 
@@ -144,7 +144,7 @@ def _prompt_ids(prompt: Prompt, context: int) -> tuple[np.ndarray, int]:
 
 
 def _write_pieces(
-    unrolled: Unrolled, rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
+    unrolled: Flat[Unrolled], rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
 ) -> Iterator[tuple[int, Piece]]:
     """Pieces of all rows as they are written, each with the number of its row."""
     assemblers = [
@@ -167,7 +167,7 @@ def _write_pieces(
 
 
 def _write_chunks(
-    unrolled: Unrolled, rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
+    unrolled: Flat[Unrolled], rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
 ) -> Iterator[Written]:
     """Chunk after chunk, as arrays on the host, up to `max_bytes`; the last chunk size is used again and again."""
     # A batch of another size is another compilation: fill it up to a power of two with rows nobody asked for.
@@ -180,17 +180,17 @@ def _write_chunks(
     done, turn = 0, 0
     while done < sampling.max_bytes:
         count = min(chunks[min(turn, len(chunks) - 1)], sampling.max_bytes - done)
-        if unrolled.positions is not None:
+        if unrolled.tree.positions is not None:
             # Positions end with the context: write the byte that overflows it, then read again from a later start.
-            count = min(count, unrolled.context + 1 - max(map(len, windows)))
+            count = min(count, unrolled.tree.context + 1 - max(map(len, windows)))
         reading, written = write(unrolled, reading, choice, keys, np.int32(done), np.int32(count))
         written = jax.tree.map(lambda array, count=count: np.asarray(array)[:count], written)
         done, turn = done + count, turn + 1
         yield written
-        if unrolled.positions is not None:
+        if unrolled.tree.positions is not None:
             windows = [np.concatenate([text, written.ids[:, row]]) for row, text in enumerate(windows)]
-            if max(map(len, windows)) > unrolled.context:
-                windows = [slide(text, unrolled.context) for text in windows]
+            if max(map(len, windows)) > unrolled.tree.context:
+                windows = [slide(text, unrolled.tree.context) for text in windows]
                 reading = _read(unrolled, windows)._replace(character=reading.character)
 
 
@@ -202,11 +202,11 @@ def slide(text: np.ndarray, context: int) -> np.ndarray:
     return text if len(text) <= context else text[-(context // 2 + 1) :]
 
 
-def _read(unrolled: Unrolled, windows: list[np.ndarray]) -> Reading:
+def _read(unrolled: Flat[Unrolled], windows: list[np.ndarray]) -> Reading:
     lengths = np.array([len(text) for text in windows], np.int32)
-    width = min(SHORTEST_READ, unrolled.context)
+    width = min(SHORTEST_READ, unrolled.tree.context)
     while width < lengths.max():
-        width = min(4 * width, unrolled.context)
+        width = min(4 * width, unrolled.tree.context)
     tokens = np.zeros((len(windows), width), np.int32)
     for row, text in enumerate(windows):
         tokens[row, width - len(text) :] = text
