@@ -13,13 +13,12 @@ from haliax import Axis
 
 from tests.factories import fill
 from tipshare import KINDS
-from tipshare.generation.cached_layer import rotation_at
 from tipshare.generation.cached_pass import CHUNK, read, write
-from tipshare.generation.packing import pack
 from tipshare.generation.sampling import Choice, Sampling
 from tipshare.generation.streaming import generate, slide
-from tipshare.model.attention import HIDDEN_SCORE, Attention, rotate
+from tipshare.generation.unrolled import unroll
 from tipshare.model.language_model import LanguageModel
+from tipshare.model.positions import Place
 from tipshare.text.tokenizer import BEGIN
 
 CONTEXT = 24
@@ -64,52 +63,33 @@ def full_logits(model: LanguageModel, text: np.ndarray) -> np.ndarray:
 
 @eqx.filter_jit
 def _full_logits(model: LanguageModel, text: jax.Array) -> jax.Array:
-    """The model's own blocks; only the mask of attention is made narrower."""
-    context = model.config.max_position_embeddings
-    frozen = model.freeze()
-    wide = dataclasses.replace(frozen.config, max_position_embeddings=len(text))
-    frozen = dataclasses.replace(frozen, config=wide)
-    x = frozen.embed(hax.named(text, "position"))
-    step_size = model.step_size(model.steps)
-    for step in range(model.steps):
-        block = hax.tree_util.tree_map(
-            lambda leaf, step=step: (
-                leaf["depth", step] if isinstance(leaf, hax.NamedArray) and leaf.has_axis("depth") else leaf
-            ),
-            frozen.block,
-        )
-        attended = attend_in_window(block.attention, block.attention_norm(x), context)
-        after = x + step_size * attended
-        x = after + step_size * block.mixer(block.mixer_norm(x if block.parallel else after))
-    return frozen.unembed(x).rearrange(("position", "vocab")).array
-
-
-def attend_in_window(attention: Attention, x: hax.NamedArray, context: int) -> hax.NamedArray:
-    if attention.convolution is not None:
-        x = x + attention.convolution(x)
-    query, key, value = attention.project(x)
-    Position = query.resolve_axis("position")
+    """The model's own blocks, without caches; only the mask of attention is made narrower."""
+    config = model.config
+    Position = Axis("position", len(text))
+    place = Place.from_start(Position, config.HeadSize if config.positions == "rotary" else None)
     KeyPosition = Position.alias("key_position")
-    key, value = (array.rename({"position": "key_position"}) for array in (key, value))
-    scores = hax.dot(query, key, axis="head_size") / np.sqrt(query.axis_size("head_size"))
     distance = hax.arange(Position).broadcast_axis(KeyPosition) - hax.arange(KeyPosition)
-    scores = hax.where((distance >= 0) & (distance < context), scores, HIDDEN_SCORE)
-    return attention.output(hax.dot(hax.nn.softmax(scores, KeyPosition), value, axis=KeyPosition))
+    place = dataclasses.replace(place, visible=place.visible & (distance < config.max_position_embeddings))
+    wide = dataclasses.replace(model, config=config.replace(max_position_embeddings=len(text)))
+    x = wide.embed(hax.named(text, "position"))
+    for step in range(model.steps):
+        x, _ = model.at((step + 1) / model.steps).run(x, model.step_size(model.steps), place=place)
+    return model.unembed(x).rearrange(("position", "vocab")).array
 
 
 def decode(model: LanguageModel, prompts: list[np.ndarray], count: int, width: int = CONTEXT):
     """Texts of prompts written on greedily, and the logits of the byte after them."""
-    packed = pack(model)
+    packed = unroll(model)
     tokens = np.zeros((len(prompts), width), np.int32)
     for row, prompt in enumerate(prompts):
         tokens[row, width - len(prompt) :] = prompt
-    reading = read(packed.weights, packed.shape, tokens, np.array([len(each) for each in prompts], np.int32))
+    reading = read(packed, tokens, np.array([len(each) for each in prompts], np.int32))
     choice = Choice.of(Sampling(max_bytes=count, temperature=0.0, utf8=False))
     keys = jr.split(jr.key(0), len(prompts))
     texts = [list(prompt) for prompt in prompts]
     for done in range(0, count, CHUNK):
         size = min(CHUNK, count - done)
-        reading, written = write(packed.weights, packed.shape, reading, choice, keys, np.int32(done), np.int32(size))
+        reading, written = write(packed, reading, choice, keys, np.int32(done), np.int32(size))
         for row, text in enumerate(texts):
             text += np.asarray(written.ids)[:size, row].tolist()
     return [np.array(text, np.int32) for text in texts], np.asarray(reading.logits)
@@ -161,33 +141,32 @@ def test_learned_positions_restart_from_half_a_context():
 def test_another_number_of_depth_steps_is_another_function():
     model = build("time-indexed-mlp", {})
     text = random_text(9)
-    packed = pack(model, 3)
-    logits = read(packed.weights, packed.shape, text[None], np.array([9], np.int32)).logits[0]
+    packed = unroll(model, 3)
+    logits = read(packed, text[None], np.array([9], np.int32)).logits[0]
     np.testing.assert_allclose(logits, eqx.filter_jit(model)(text, steps=3).array[-1], atol=1e-4)
-    assert pack(model, 3) is pack(model, 3)
+    assert unroll(model, 3) is unroll(model, 3)
     with pytest.raises(ValueError, match="exactly 2 layers"):
-        pack(build("standard", {}), 3)
+        unroll(build("standard", {}), 3)
 
 
 def test_shared_matrices_stay_one_array():
-    layers = pack(build("time-indexed-mlp", {})).weights.layers
-    assert layers[0].qkv.weight is layers[1].qkv.weight
-    assert not np.allclose(layers[0].attention_norm.weight, layers[1].attention_norm.weight)
+    layers = unroll(build("time-indexed-mlp", {})).tree.blocks
+    assert layers[0].attention.qkv.weight.array is layers[1].attention.qkv.weight.array
+    assert not np.allclose(layers[0].attention_norm.weight.array, layers[1].attention_norm.weight.array)
 
 
 def test_rotary_angles_stay_exact_far_into_a_text():
     model = build("standard", {})
-    angles = pack(model).weights.angles
-    pairs = model.config.HeadSize.size // 2
+    angles, HeadSize = unroll(model).tree.angles, model.config.HeadSize
+    pairs = HeadSize.size // 2
     for position in (0, 5, 1023, 1024, 4_000, 1_000_000):
         exact = position * 10_000.0 ** (-np.arange(pairs) / pairs)
-        cosine, sine = rotation_at(angles, jnp.int32(position))
-        np.testing.assert_allclose(cosine, np.cos(exact), atol=1e-6)
-        np.testing.assert_allclose(sine, np.sin(exact), atol=1e-6)
-    x = hax.random.normal(jr.key(0), (Axis("position", 3), Axis("head_size", 2 * pairs)))
-    left, right = np.split(np.asarray(x.array), 2, axis=-1)
-    cosine, sine = rotation_at(angles, jnp.arange(3))
-    np.testing.assert_allclose(rotate(x).array[:, :pairs], left * cosine - right * sine, atol=1e-6)
+        cosine, sine = angles.at(jnp.int32(position))
+        np.testing.assert_allclose(cosine.array[0], np.cos(exact), atol=1e-6)
+        np.testing.assert_allclose(sine.array[0], np.sin(exact), atol=1e-6)
+    from_start = Place.from_start(Axis("position", 6), HeadSize).rotation
+    for one, many in zip(angles.at(jnp.int32(5)), from_start, strict=True):
+        np.testing.assert_allclose(one["position", 0].array, many["position", 5].array, atol=1e-6)
 
 
 def test_prompts_settings_and_seeds_share_compiled_code():

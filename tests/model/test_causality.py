@@ -50,13 +50,12 @@ def test_output_does_not_depend_on_batch_neighbours(config):
 def test_the_probe_catches_the_published_attention(monkeypatch):
     """The published mask used one axis name for queries and keys; it is all True and every position sees the future."""
 
-    def attend_with_one_axis_name(query, key, value, **_):
-        Position, HeadSize = query.resolve_axis("position"), query.resolve_axis("head_size")
+    attend = tipshare.model.attention.attend
+
+    def attend_with_one_axis_name(query, keys, values, visible, *dropout):
+        Position = query.resolve_axis("position")
         visible = hax.arange(Position) >= hax.arange(Position)  # compares each position with itself only
-        KeyPosition = Position.alias("key_position")
-        scores = hax.dot(query, key.rename({"position": "key_position"}), axis=HeadSize)
-        weights = hax.nn.softmax(hax.where(visible, scores, -1e9), KeyPosition)
-        return hax.dot(weights, value.rename({"position": "key_position"}), axis=KeyPosition)
+        return attend(query, keys, values, visible, *dropout)
 
     config = GRID["time-indexed-mlp"]
     monkeypatch.setattr(tipshare.model.attention, "attend", attend_with_one_axis_name)

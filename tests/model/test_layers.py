@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from haliax import Axis
 
-from tipshare.model.attention import attend, rotate
+from tipshare.model.attention import attend
 from tipshare.model.layers import LayerNorm, Linear, ShortConvolution
+from tipshare.model.positions import Place, rotate
 
 Batch, Position, Embed = Axis("batch", 2), Axis("position", 6), Axis("embed", 4)
 Heads, HeadSize = Axis("heads", 2), Axis("head_size", 4)
@@ -49,29 +50,34 @@ def test_norm_centres_scales_and_shifts():
 def test_convolution_mixes_the_last_few_positions():
     layer = ShortConvolution.init(Embed, 3, key=jax.random.key(0))
     x, weight = np.asarray(random(Position, Embed).array), np.asarray(layer.weight.array)
-    for position, found in enumerate(np.asarray(layer(hax.named(x, (Position, Embed))).array)):
+    for position, found in enumerate(np.asarray(layer.run(hax.named(x, (Position, Embed)))[0].array)):
         seen = [weight[2 - back] * x[position - back] for back in range(min(3, position + 1))]
         np.testing.assert_allclose(found, sum(seen), atol=1e-5)
 
 
 def test_attention_averages_visible_values_by_softmax():
-    query, key, value = (random(Position, Heads, HeadSize, seed=seed) for seed in range(3))
-    found = attend(query, key, value).rearrange((Position, Heads, HeadSize)).array
-    q, k, v = (np.asarray(each.array) for each in (query, key, value))
-    for position in range(Position.size):
-        for head in range(Heads.size):
-            scores = k[: position + 1, head] @ q[position, head] / 2.0  # the root of the head size
+    Row, KeyPosition = Axis("row", 2), Axis("key_position", 5)
+    query = random(Row, Position, HeadSize)
+    keys, values = (random(Row, KeyPosition, HeadSize, seed=seed) for seed in (1, 2))
+    visible = np.random.default_rng(0).random((Position.size, KeyPosition.size)) < 0.5
+    visible[:, 3] = True
+    found = attend(query, keys, values, hax.named(visible, (Position, KeyPosition))).array
+    q, k, v = (np.asarray(each.array) for each in (query, keys, values))
+    for position, seen in enumerate(visible):
+        for row in range(Row.size):
+            scores = k[row, seen] @ q[row, position] / 2.0  # the root of the head size
             weights = np.exp(scores) / np.exp(scores).sum()
-            np.testing.assert_allclose(found[position, head], weights @ v[: position + 1, head], atol=1e-5)
+            np.testing.assert_allclose(found[row, position], weights @ v[row, seen], atol=1e-5)
 
 
 def test_rotary_scores_depend_on_distance_alone():
+    rotation = Place.from_start(Position, HeadSize).rotation
     query, key = random(HeadSize).broadcast_axis(Position), random(HeadSize, seed=1).broadcast_axis(Position)
-    turned_query, turned_key = (np.asarray(rotate(each).rearrange((Position, HeadSize)).array) for each in (query, key))
+    turned_query, turned_key = (
+        np.asarray(rotate(each, rotation).rearrange((Position, HeadSize)).array) for each in (query, key)
+    )
     scores = turned_query @ turned_key.T
     for distance in range(1, Position.size):
         along = np.diagonal(scores, -distance)
         np.testing.assert_allclose(along, along[0], atol=1e-5)
     assert abs(scores[1, 0] - scores[2, 0]) > 1e-3
-    shifted = np.asarray(rotate(key, first=7).rearrange((Position, HeadSize)).array)
-    np.testing.assert_allclose(shifted @ shifted.T, turned_key @ turned_key.T, atol=1e-4)

@@ -1,4 +1,4 @@
-"""Reading a prompt and writing bytes, as compiled functions of plain arrays.
+"""Reading a prompt and writing bytes after it, as compiled functions.
 
 `read` takes the prompts in one pass and fills the caches; `write` then decodes a chunk of bytes. A text is seen
 through a sliding window: at every depth step a byte attends to the last `context` bytes, itself included, and the
@@ -8,24 +8,21 @@ Prompts of different lengths are padded on the left, which lets all rows of a ba
 of keys and values, and rotate by the same angle: only differences of positions matter to rotary attention.
 """
 
+import dataclasses
 from functools import partial
 from typing import NamedTuple
 
+import haliax as hax
 import jax
 import jax.numpy as jnp
 import numpy as np
+from haliax import Axis, NamedArray
 from jaxtyping import Array
 
-from tipshare.generation.cached_layer import (
-    LayerCache,
-    apply_dense,
-    apply_norm,
-    read_byte_layer,
-    read_layer,
-    rotation_at,
-)
-from tipshare.generation.packing import PackedModel, Shape
 from tipshare.generation.sampling import Choice, choose, draw_uniform
+from tipshare.generation.unrolled import Flat, Unrolled
+from tipshare.model.block import Block, BlockCache
+from tipshare.model.positions import Place
 
 # Bytes decoded per compiled call, at most; a call may stop earlier without being compiled again.
 CHUNK = 32
@@ -37,7 +34,7 @@ class Reading(NamedTuple):
     """How far a batch of texts has been read."""
 
     logits: Array  # batch, vocab: of the next byte
-    layers: tuple[LayerCache, ...]
+    caches: Flat[tuple[BlockCache, ...]]  # one per depth step
     window: Array  # batch, slot: the bytes in the ring, -1 where there is none yet
     counts: Array  # batch, vocab: how often each byte stands in the window
     position: Array  # batch: of the next byte in its own text
@@ -55,43 +52,37 @@ class Written(NamedTuple):
     alternative_log_probs: Array  # step, batch, alternative
 
 
-@partial(jax.jit, static_argnames="shape")
-def read(model: PackedModel, shape: Shape, tokens: Array, lengths: Array) -> Reading:
+@jax.jit
+def read(flat: Flat[Unrolled], tokens: Array, lengths: Array) -> Reading:
     """Read texts in one pass.
 
     Args:
         tokens: {batch, position}: texts, each at the right end of its row; no longer than the context.
         lengths: {batch}: how many bytes of each row are text.
     """
+    model = flat.tree
     batch, width = tokens.shape
-    index = jnp.arange(width)
-    is_text = index >= width - lengths[:, None]
-    x = model.embedding[tokens]
-    if model.positions is not None:
-        x = x + model.positions[jnp.maximum(index - (width - lengths[:, None]), 0)]
-    rotation = rotation_at(model.angles, index)
-    visible = (index[:, None] >= index) & is_text[:, None, :]
-    layers = []
-    for layer in model.layers:
-        x, cache = read_layer(layer, shape, x, is_text, visible, rotation)
-        layers.append(cache)
+    number = jnp.arange(width) - (width - lengths[:, None])  # of each position in its own text; negative in padding
+    is_text = number >= 0
+    RotaryHead = None if model.angles is None else model.angles.HeadSize
+    place = Place.from_start(Axis("position", width), RotaryHead, hax.named(is_text, ("batch", "position")))
+    x, caches = _run_blocks(model, _embed(model, tokens, jnp.maximum(number, 0)), None, place)
     window = jnp.where(is_text, tokens, -1)
-    window = jnp.pad(window, ((0, 0), (0, shape.context - width)), constant_values=-1)
+    window = jnp.pad(window, ((0, 0), (0, model.context - width)), constant_values=-1)
     return Reading(
-        logits=_unembed(model, x[:, -1]),
-        layers=tuple(layers),
+        logits=_unembed(model, x),
+        caches=Flat.of(tuple(_open_ring(cache, model.context) for cache in caches)),
         window=window,
-        counts=jax.nn.one_hot(window, model.embedding.shape[0], dtype=jnp.int32).sum(1),
+        counts=jax.nn.one_hot(window, model.embedding.axis_size("vocab"), dtype=jnp.int32).sum(1),
         position=lengths,
         character=jnp.zeros(batch, jnp.int32),
         counter=jnp.int32(width),
     )
 
 
-@partial(jax.jit, static_argnames="shape", donate_argnames="reading")
+@partial(jax.jit, donate_argnames="reading")
 def write(
-    model: PackedModel,
-    shape: Shape,
+    flat: Flat[Unrolled],
     reading: Reading,
     choice: Choice,
     keys: Array,
@@ -104,6 +95,7 @@ def write(
         keys: A random key per row; the random number of a byte depends on its row's key and its number alone.
         written: How many bytes were written before this chunk.
     """
+    model = flat.tree
     batch, vocab = reading.logits.shape
     uniform = draw_uniform(keys, written + jnp.arange(CHUNK))
     ids = jnp.zeros((CHUNK, batch), jnp.int32)
@@ -120,7 +112,7 @@ def write(
             choice.limit - (written + step) - 1,
         )
         ids, logits = ids.at[step].set(chosen), logits.at[step].set(reading.logits)
-        return _read_byte(model, shape, reading, chosen)._replace(character=character), ids, logits
+        return _read_byte(model, reading, chosen)._replace(character=character), ids, logits
 
     reading, ids, logits = jax.lax.fori_loop(0, count, one_byte, (reading, ids, logits))
     return reading, _describe(ids, logits)
@@ -135,25 +127,23 @@ def _describe(ids: Array, logits: Array) -> Written:
     return Written(ids, chosen[..., 0], earlier.sum(-1), alternatives, best)
 
 
-def _read_byte(model: PackedModel, shape: Shape, reading: Reading, byte: Array) -> Reading:
+def _read_byte(model: Unrolled, reading: Reading, byte: Array) -> Reading:
     """Read one more byte of every text: `read` for a single position that continues the caches."""
-    slot = reading.counter % shape.context
-    x = model.embedding[byte]
-    if model.positions is not None:
-        x = x + model.positions[reading.position]
-    rotation = rotation_at(model.angles, reading.counter)
-    age = (slot - jnp.arange(shape.context)) % shape.context
-    visible = age <= reading.position[:, None]
-    layers = []
-    for layer, cache in zip(model.layers, reading.layers, strict=True):
-        x, cache = read_byte_layer(layer, shape, x, cache, slot, visible, rotation)
-        layers.append(cache)
+    slot = reading.counter % model.context
+    age = (slot - jnp.arange(model.context)) % model.context
+    visible = (age <= reading.position[:, None])[:, None]
+    place = Place(
+        visible=hax.named(visible, ("batch", "position", "key_position")),
+        rotation=None if model.angles is None else model.angles.at(reading.counter),
+        slot=slot,
+    )
+    x, caches = _run_blocks(model, _embed(model, byte[:, None], reading.position[:, None]), reading.caches.tree, place)
     leaving = jax.lax.dynamic_index_in_dim(reading.window, slot, axis=1, keepdims=False)
     vocab = jnp.arange(reading.counts.shape[1])
     counts = reading.counts + (vocab == byte[:, None]).astype(jnp.int32) - (vocab == leaving[:, None])
     return Reading(
         logits=_unembed(model, x),
-        layers=tuple(layers),
+        caches=reading.caches.filled_with(caches),
         window=jax.lax.dynamic_update_index_in_dim(reading.window, byte, slot, axis=1),
         counts=counts,
         position=reading.position + 1,
@@ -162,5 +152,46 @@ def _read_byte(model: PackedModel, shape: Shape, reading: Reading, byte: Array) 
     )
 
 
-def _unembed(model: PackedModel, x: Array) -> Array:
-    return apply_dense(apply_norm(x, model.final_norm), model.head)
+def _embed(model: Unrolled, tokens: Array, numbers: Array) -> NamedArray:
+    """Where the residual stream starts; `numbers` are those of the tokens in their texts."""
+    tokens, numbers = (hax.named(each, ("batch", "position")) for each in (tokens, numbers))
+    x = model.embedding.take("vocab", tokens)
+    return x if model.positions is None else x + model.positions.rename({"position": "number"}).take("number", numbers)
+
+
+def _unembed(model: Unrolled, x: NamedArray) -> Array:
+    """Logits of the byte after the last position."""
+    return model.head(model.final_norm(x["position", -1])).array
+
+
+def _run_blocks(
+    model: Unrolled, x: NamedArray, caches: tuple[BlockCache, ...] | None, place: Place
+) -> tuple[NamedArray, tuple[BlockCache, ...]]:
+    after = []
+    for block, cache in zip(model.blocks, caches or [None] * len(model.blocks), strict=True):
+        x, cache = _run_block(block, x, model.step_size, cache, place)
+        after.append(cache)
+    return x, tuple(after)
+
+
+# Compiled code holds the depth steps one after the other, since a loop would copy every step's weights out of a stack
+# before using them. As functions of their own under `jit` they are traced once for all depths.
+@partial(jax.jit, static_argnames="step_size")
+def _run_block(
+    block: Block, x: NamedArray, step_size: float, cache: BlockCache | None, place: Place
+) -> tuple[NamedArray, BlockCache]:
+    return block.run(x, step_size, cache, place)
+
+
+def _open_ring(cache: BlockCache, context: int) -> BlockCache:
+    """The cache of a prompt with room for keys and values up to the context."""
+    attention = cache.attention
+
+    def pad(x: NamedArray) -> NamedArray:
+        return hax.named(
+            jnp.pad(x.array, ((0, 0), (0, context - x.array.shape[1]), (0, 0))), [axis.name for axis in x.axes]
+        )
+
+    return cache._replace(
+        attention=dataclasses.replace(attention, keys=pad(attention.keys), values=pad(attention.values))
+    )

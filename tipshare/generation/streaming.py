@@ -11,9 +11,9 @@ from jaxtyping import Array
 
 from tipshare.compilation import use_compilation_cache
 from tipshare.generation.cached_pass import ALTERNATIVES, CHUNK, Reading, Written, read, write
-from tipshare.generation.packing import Packed, pack
 from tipshare.generation.pieces import Assembler, Generation, Piece, Trace, join_pieces
 from tipshare.generation.sampling import Choice, Sampling
+from tipshare.generation.unrolled import Flat, Unrolled, unroll
 from tipshare.model.language_model import LanguageModel
 from tipshare.text.tokenizer import BEGIN, encode
 
@@ -85,15 +85,15 @@ def generate(
     if samples is not None and (isinstance(samples, bool) or not isinstance(samples, int) or samples < 1):
         raise ValueError(f"samples={samples!r} must be a whole number, 1 or more")
     use_compilation_cache()
-    packed = pack(model, steps)
-    texts = [_prompt_ids(each, packed.shape.context) for each in prompts]
+    unrolled = unroll(model, steps)
+    texts = [_prompt_ids(each, unrolled.tree.context) for each in prompts]
     rows = [(text, sample) for text, _ in texts for sample in range(samples or 1)]
     unread = [cut for _, cut in texts for _ in range(samples or 1)]
     finished: list[Generation] = []
     for first in range(0, len(rows), MOST_ROWS):
         group = rows[first : first + MOST_ROWS]
         pieces: list[list[Piece]] = [[] for _ in group]
-        for row, piece in _write_pieces(packed, group, sampling, (CHUNK,)):
+        for row, piece in _write_pieces(unrolled, group, sampling, (CHUNK,)):
             pieces[row].append(piece)
         finished += [join_pieces(iter(each), cut) for each, cut in zip(pieces, unread[first:], strict=False)]
     return finished[0] if single and samples is None else finished
@@ -123,10 +123,10 @@ def stream(
     if isinstance(sample, bool) or not isinstance(sample, int) or not 0 <= sample < 2**32:
         raise ValueError(f"sample={sample!r} must be a whole number, 0 or more")
     use_compilation_cache()
-    packed = pack(model, steps)
-    text, _ = _prompt_ids(prompt, packed.shape.context)
+    unrolled = unroll(model, steps)
+    text, _ = _prompt_ids(prompt, unrolled.tree.context)
     chunks = (min(FIRST_CHUNK, chunk), chunk)
-    return (piece for _, piece in _write_pieces(packed, [(text, sample)], sampling, chunks))
+    return (piece for _, piece in _write_pieces(unrolled, [(text, sample)], sampling, chunks))
 
 
 def _prompt_ids(prompt: Prompt, context: int) -> tuple[np.ndarray, int]:
@@ -144,7 +144,7 @@ def _prompt_ids(prompt: Prompt, context: int) -> tuple[np.ndarray, int]:
 
 
 def _write_pieces(
-    packed: Packed, rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
+    unrolled: Flat[Unrolled], rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
 ) -> Iterator[tuple[int, Piece]]:
     """Pieces of all rows as they are written, each with the number of its row."""
     assemblers = [
@@ -157,7 +157,7 @@ def _write_pieces(
             if piece is not None:
                 yield row, piece
         return
-    for written in _write_chunks(packed, rows, sampling, chunks):
+    for written in _write_chunks(unrolled, rows, sampling, chunks):
         for row, assembler in enumerate(assemblers):
             piece = assembler.add(_trace(written, row))
             if piece is not None:
@@ -167,32 +167,31 @@ def _write_pieces(
 
 
 def _write_chunks(
-    packed: Packed, rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
+    unrolled: Flat[Unrolled], rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
 ) -> Iterator[Written]:
     """Chunk after chunk, as arrays on the host, up to `max_bytes`; the last chunk size is used again and again."""
-    weights, shape = packed.weights, packed.shape
     # A batch of another size is another compilation: fill it up to a power of two with rows nobody asked for.
     padding = [(np.array([BEGIN], np.int32), 0)] * ((1 << (len(rows) - 1).bit_length()) - len(rows))
     windows = [text for text, _ in rows + padding]
     low, high = np.uint32(sampling.seed & 0xFFFFFFFF), np.uint32(sampling.seed >> 32)
     keys = _row_keys(low, high, np.array([sample for _, sample in rows + padding], np.uint32))
     choice = Choice.of(sampling)
-    reading = _read(packed, windows)
+    reading = _read(unrolled, windows)
     done, turn = 0, 0
     while done < sampling.max_bytes:
         count = min(chunks[min(turn, len(chunks) - 1)], sampling.max_bytes - done)
-        if weights.positions is not None:
+        if unrolled.tree.positions is not None:
             # Positions end with the context: write the byte that overflows it, then read again from a later start.
-            count = min(count, shape.context + 1 - max(map(len, windows)))
-        reading, written = write(weights, shape, reading, choice, keys, np.int32(done), np.int32(count))
+            count = min(count, unrolled.tree.context + 1 - max(map(len, windows)))
+        reading, written = write(unrolled, reading, choice, keys, np.int32(done), np.int32(count))
         written = jax.tree.map(lambda array, count=count: np.asarray(array)[:count], written)
         done, turn = done + count, turn + 1
         yield written
-        if weights.positions is not None:
+        if unrolled.tree.positions is not None:
             windows = [np.concatenate([text, written.ids[:, row]]) for row, text in enumerate(windows)]
-            if max(map(len, windows)) > shape.context:
-                windows = [slide(text, shape.context) for text in windows]
-                reading = _read(packed, windows)._replace(character=reading.character)
+            if max(map(len, windows)) > unrolled.tree.context:
+                windows = [slide(text, unrolled.tree.context) for text in windows]
+                reading = _read(unrolled, windows)._replace(character=reading.character)
 
 
 def slide(text: np.ndarray, context: int) -> np.ndarray:
@@ -203,15 +202,15 @@ def slide(text: np.ndarray, context: int) -> np.ndarray:
     return text if len(text) <= context else text[-(context // 2 + 1) :]
 
 
-def _read(packed: Packed, windows: list[np.ndarray]) -> Reading:
+def _read(unrolled: Flat[Unrolled], windows: list[np.ndarray]) -> Reading:
     lengths = np.array([len(text) for text in windows], np.int32)
-    width = min(SHORTEST_READ, packed.shape.context)
+    width = min(SHORTEST_READ, unrolled.tree.context)
     while width < lengths.max():
-        width = min(4 * width, packed.shape.context)
+        width = min(4 * width, unrolled.tree.context)
     tokens = np.zeros((len(windows), width), np.int32)
     for row, text in enumerate(windows):
         tokens[row, width - len(text) :] = text
-    return read(packed.weights, packed.shape, tokens, lengths)
+    return read(unrolled, tokens, lengths)
 
 
 @jax.jit

@@ -8,15 +8,25 @@ import haliax as hax
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
 from haliax import Axis, NamedArray
 from jaxtyping import PRNGKeyArray
 
 from tipshare.config import ModelConfig
 from tipshare.model.layers import GateSlot, Linear, ShortConvolution, dropout
+from tipshare.model.positions import Place, keep_text, rotate
 
 # Positions no query may look at get this score; finite, so that a row with no visible key stays free of NaN.
 HIDDEN_SCORE = -1e9
+
+
+class AttentionCache(eqx.Module):
+    """What attention remembers of the text so far."""
+
+    # Texts and heads are one axis: with two, XLA makes the shape that the matrix product wants in a second copy of the
+    # keys, and copies all of it for every byte instead of updating it in place.
+    keys: NamedArray  # row, key_position, head_size; already rotated
+    values: NamedArray  # row, key_position, head_size
+    before: NamedArray | None  # the last few inputs of the short convolution
 
 
 class Attention(eqx.Module):
@@ -46,47 +56,64 @@ class Attention(eqx.Module):
             drop_rate=config.attn_pdrop,
         )
 
-    def __call__(self, x: NamedArray, *, key: PRNGKeyArray | None = None) -> NamedArray:
-        if self.convolution is not None:
-            x = x + self.convolution(x)
-        query, key_vectors, value = self.project(x)
-        mixed = attend(query, key_vectors, value, drop_rate=self.drop_rate, dropout_key=key)
-        return self.output(mixed)
+    def run(
+        self,
+        x: NamedArray,
+        cache: AttentionCache | None = None,
+        place: Place | None = None,
+        *,
+        key: PRNGKeyArray | None = None,
+    ) -> tuple[NamedArray, AttentionCache]:
+        """Read on after what `cache` holds (None: from the start of a text); also return the cache after `x`.
 
-    def project(self, x: NamedArray, first: int = 0) -> tuple[NamedArray, NamedArray, NamedArray]:
-        """Queries, keys and values of `x`, whose first position is number `first` of the text."""
-        query, key, value = self.qkv.call_unbound(x, "qkv")
-        if self.rotary:
-            query, key = rotate(query, first), rotate(key, first)
-        return query, key, value
+        Args:
+            place: Where the positions of `x` stand; None for texts that begin with `x` and have no padding.
+        """
+        if place is None:
+            HeadSize = self.qkv.Out[-1]
+            place = Place.from_start(x.resolve_axis("position"), HeadSize if self.rotary else None)
+        before = None
+        if self.convolution is not None:
+            x = keep_text(x, place)
+            mixed, before = self.convolution.run(x, None if cache is None else cache.before)
+            x = x + mixed
+        query, keys, values = self.qkv.call_unbound(x, "qkv")
+        if place.rotation is not None:
+            query, keys = rotate(query, place.rotation), rotate(keys, place.rotation)
+        query, keys, values = (_heads_first(each) for each in (query, keys, values))
+        Lead = query.axes[:-2]
+        query, keys, values = (_flatten_rows(each) for each in (query, keys, values))
+        keys, values = (each.rename({"position": "key_position"}) for each in (keys, values))
+        if cache is not None:
+            start = {"key_position": place.slot}
+            keys, values = cache.keys.updated_slice(start, keys), cache.values.updated_slice(start, values)
+        mixed = attend(query, keys, values, _visible_to_rows(place.visible, Lead), self.drop_rate, key)
+        return self.output(mixed.unflatten_axis("row", Lead)), AttentionCache(keys, values, before)
 
 
 def attend(
     query: NamedArray,
-    key: NamedArray,
-    value: NamedArray,
-    *,
+    keys: NamedArray,
+    values: NamedArray,
+    visible: NamedArray,
     drop_rate: float = 0.0,
     dropout_key: PRNGKeyArray | None = None,
 ) -> NamedArray:
     """The values of the positions each query may see, averaged by the softmax of query-key products.
 
-    Keys and values get a position axis of another name: with one name for both, the mask would compare each position
-    with itself only and every query would see the future.
+    Args:
+        query: {row, position, head_size}; a row is one head of one text.
+        keys: {row, key_position, head_size}, as `values`.
+        visible: {position, key_position}, or with rows.
     """
-    query, key, value = (_heads_first(each) for each in (query, key, value))
-    Position, HeadSize = query.resolve_axis("position"), query.resolve_axis("head_size")
-    KeyPosition = Position.alias("key_position")
-    key = key.rename({"position": "key_position"})
-    value = value.rename({"position": "key_position"})
-    scores = hax.dot(query / math.sqrt(HeadSize.size), key, axis=HeadSize).astype(jnp.float32)
-    visible = hax.arange(Position).broadcast_axis(KeyPosition) >= hax.arange(KeyPosition)
+    HeadSize, KeyPosition = query.resolve_axis("head_size"), keys.resolve_axis("key_position")
+    scores = hax.dot(query / math.sqrt(HeadSize.size), keys, axis=HeadSize).astype(jnp.float32)
     scores = hax.where(visible, scores, HIDDEN_SCORE)
     # The softmax, but divided by its sum only after the product with the values: there are fewer of those than of keys.
     weights = hax.exp(scores - jax.lax.stop_gradient(hax.max(scores, KeyPosition)))
     total = hax.sum(weights, KeyPosition)
-    weights = dropout(weights.astype(value.dtype), drop_rate, dropout_key)
-    return (hax.dot(weights, value, axis=KeyPosition) / total).astype(value.dtype)
+    weights = dropout(weights.astype(values.dtype), drop_rate, dropout_key)
+    return (hax.dot(weights, values, axis=KeyPosition) / total).astype(values.dtype)
 
 
 def _heads_first(x: NamedArray) -> NamedArray:
@@ -95,13 +122,15 @@ def _heads_first(x: NamedArray) -> NamedArray:
     return x.rearrange((*(axis.name for axis in x.axes if axis.name not in last), *last))
 
 
-def rotate(x: NamedArray, first: int = 0) -> NamedArray:
-    """Rotary positions: turn each pair of units by an angle that grows with the position (Su et al., 2021)."""
-    Position, HeadSize = x.resolve_axis("position"), x.resolve_axis("head_size")
-    Pair = HeadSize.resize(HeadSize.size // 2)
-    # Worked out here and not in the compiled code, which would do it again for every head of every text.
-    rates = 10_000.0 ** (-np.arange(Pair.size) / Pair.size)
-    angles = (np.arange(Position.size) + first)[:, None] * rates
-    cosine, sine = (hax.named(jnp.asarray(turn(angles), x.dtype), (Position, Pair)) for turn in (np.cos, np.sin))
-    left, right = x["head_size", : Pair.size], x["head_size", Pair.size :]
-    return hax.concatenate(HeadSize, [left * cosine - right * sine, right * cosine + left * sine])
+def _flatten_rows(x: NamedArray) -> NamedArray:
+    """{..., position, head_size} as {row, position, head_size}."""
+    return hax.named(x.array.reshape(-1, *x.array.shape[-2:]), ("row", *x.axes[-2:]))
+
+
+def _visible_to_rows(visible: NamedArray, Lead: tuple[Axis, ...]) -> NamedArray:
+    """A mask that differs between texts, repeated for their heads; one for all texts stays as it is."""
+    if visible.ndim == 2:
+        return visible
+    Seen = ("position", "key_position")
+    visible = visible.broadcast_to((*Lead, *(visible.resolve_axis(name) for name in Seen)))
+    return _flatten_rows(visible)

@@ -1,7 +1,7 @@
 """The block that every kind repeats along depth."""
 
 import math
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax.random as jr
@@ -9,9 +9,10 @@ from haliax import NamedArray
 from jaxtyping import PRNGKeyArray
 
 from tipshare.config import Activation, ModelConfig
-from tipshare.model.attention import Attention
+from tipshare.model.attention import Attention, AttentionCache
 from tipshare.model.layers import GateSlot, LayerNorm, Linear, activate, dropout, split_key
-from tipshare.model.ssm import Ssm
+from tipshare.model.positions import Place
+from tipshare.model.ssm import Ssm, SsmState
 
 
 class Mlp(eqx.Module):
@@ -36,9 +37,17 @@ class Mlp(eqx.Module):
             activation=config.activation_function,
         )
 
-    def __call__(self, x: NamedArray, *, key: PRNGKeyArray | None = None) -> NamedArray:
-        del key  # its dropout is the block's, on what is added
-        return self.down(activate(self.up(x), self.activation))
+    def run(self, x: NamedArray, state: None = None, place: Place | None = None) -> tuple[NamedArray, None]:
+        """Each position by itself: nothing to remember, nothing to know of the places."""
+        del state, place
+        return self.down(activate(self.up(x), self.activation)), None
+
+
+class BlockCache(NamedTuple):
+    """What one depth step remembers of the text so far."""
+
+    attention: AttentionCache | None = None
+    mixer: SsmState | None = None
 
 
 class Block(eqx.Module):
@@ -72,11 +81,29 @@ class Block(eqx.Module):
         )
 
     def __call__(self, x: NamedArray, step_size: float = 1.0, *, key: PRNGKeyArray | None = None) -> NamedArray:
-        k_attention, k_first, k_mixer, k_second = split_key(key, 4)
-        attended = self.attention(self.attention_norm(x), key=k_attention)
+        """One depth step over texts that begin with `x`; `key` switches dropout on."""
+        return self.run(x, step_size, key=key)[0]
+
+    def run(
+        self,
+        x: NamedArray,
+        step_size: float = 1.0,
+        cache: BlockCache | None = None,
+        place: Place | None = None,
+        *,
+        key: PRNGKeyArray | None = None,
+    ) -> tuple[NamedArray, BlockCache]:
+        """Read on after what `cache` holds (None: from the start of a text); also return the cache after `x`.
+
+        Args:
+            place: Where the positions of `x` stand; None for texts that begin with `x` and have no padding.
+        """
+        k_attention, k_first, _, k_second = split_key(key, 4)
+        cache = BlockCache() if cache is None else cache
+        attended, attention = self.attention.run(self.attention_norm(x), cache.attention, place, key=k_attention)
         after = x + step_size * dropout(attended, self.drop_rate, k_first)
-        mixed = self.mixer(self.mixer_norm(x if self.parallel else after), key=k_mixer)
-        return after + step_size * dropout(mixed, self.drop_rate, k_second)
+        mixed, mixer = self.mixer.run(self.mixer_norm(x if self.parallel else after), cache.mixer, place)
+        return after + step_size * dropout(mixed, self.drop_rate, k_second), BlockCache(attention, mixer)
 
 
 def gate_values(block: Block) -> dict[str, NamedArray]:

@@ -84,22 +84,35 @@ class Linear(Layer):
         return weight
 
     def __call__(self, x: NamedArray) -> NamedArray:
-        # Gates multiply the weights and not what goes through them: over a batch of texts, weights are the fewer.
-        y = contract(x, self.effective_weight, self.In, self.Out)
+        if self._meets_few_rows(x):
+            x = x if self.input_scale is None else x * self.input_scale
+            y = contract(x, self.weight, self.In, self.Out)
+            y = y if self.output_scale is None else y * self.output_scale
+        else:
+            y = contract(x, self.effective_weight, self.In, self.Out)
         return y if self.bias is None else y + self.bias
 
     def call_unbound(self, x: NamedArray, axis: str) -> list[NamedArray]:
-        """`self(x).unbind(axis)`, for the first output axis.
-
-        Each entry comes of a matrix product of its own: cutting up the weights costs less than cutting up what comes
-        out of them, and than padding its gradients to add them.
-        """
+        """`self(x).unbind(axis)`, for the first output axis."""
         if self.Out[0].name != axis:
             raise ValueError(f"axis={axis!r} must be the first of {self.Out}")
+        if self._meets_few_rows(x):
+            return list(self(x).unbind(axis))
+        # A matrix product for each: cutting up the weights costs less than cutting up what comes out of them, and than
+        # padding its gradients to add them.
         parts = [contract(x, weight, self.In, self.Out[1:]) for weight in self.effective_weight.unbind(axis)]
         if self.bias is None:
             return parts
         return [part + bias for part, bias in zip(parts, self.bias.unbind(axis), strict=True)]
+
+    def _meets_few_rows(self, x: NamedArray) -> bool:
+        """Whether `x` and what comes out of it have fewer entries than the weights.
+
+        Gates scale whatever is smaller, and only what is smaller is cut up: the weights in training, where thousands
+        of positions go through them at once; the activations in generation, where one byte does.
+        """
+        rows = x.size // _size(self.In)
+        return rows < min(_size(self.In), _size(self.Out))
 
 
 def scale_by(weight: NamedArray, gate: NamedArray) -> NamedArray:
@@ -163,27 +176,21 @@ class ShortConvolution(Layer):
         """The taps: no gate acts on them."""
         return self.weight
 
-    def __call__(self, x: NamedArray, before: NamedArray | None = None) -> NamedArray:
-        """Convolve along `position`; `before` holds the inputs of the `width - 1` positions before the first."""
-        length = x.axis_size("position")
-        padded = self._pad(x, self.start(x) if before is None else before)
+    def run(self, x: NamedArray, before: NamedArray | None = None) -> tuple[NamedArray, NamedArray]:
+        """Convolve along `position`; also return the last inputs, which the position after `x` will need.
+
+        Args:
+            before: The inputs of the `width - 1` positions before the first; None for the zeros before a text.
+        """
+        length, kept = x.axis_size("position"), self.Tap.size - 1
+        if before is None:
+            Before = Axis("position", kept)
+            before = hax.zeros(tuple(Before if axis.name == "position" else axis for axis in x.axes), dtype=x.dtype)
+        padded = hax.concatenate(Axis("position", kept + length), [before, x])
         taps = [
             padded.slice("position", start=tap, length=length) * self.weight["tap", tap] for tap in range(self.Tap.size)
         ]
-        return sum(taps[1:], taps[0]) + self.bias
-
-    def start(self, x: NamedArray) -> NamedArray:
-        """What comes before the first position of a text: zeros."""
-        Before = Axis("position", self.Tap.size - 1)
-        return hax.zeros(tuple(Before if axis.name == "position" else axis for axis in x.axes), dtype=x.dtype)
-
-    def tail(self, x: NamedArray, before: NamedArray) -> NamedArray:
-        """The last `width - 1` inputs, which the position after `x` will need."""
-        width = self.Tap.size - 1
-        return self._pad(x, before).slice("position", start=x.axis_size("position"), length=width)
-
-    def _pad(self, x: NamedArray, before: NamedArray) -> NamedArray:
-        return hax.concatenate(Axis("position", x.axis_size("position") + before.axis_size("position")), [before, x])
+        return sum(taps[1:], taps[0]) + self.bias, padded.slice("position", start=length, length=kept)
 
 
 def dropout(x: NamedArray, rate: float, key: PRNGKeyArray | None) -> NamedArray:

@@ -27,6 +27,7 @@ from jaxtyping import PRNGKeyArray
 
 from tipshare.config import ModelConfig
 from tipshare.model.layers import GateSlot, Layer, Linear, ShortConvolution, activate, contract, scale_by
+from tipshare.model.positions import Place, keep_text
 from tipshare.model.recurrence import run_recurrence
 
 # Step sizes start spread log-uniformly over this range: slow states remember, fast ones follow the text.
@@ -151,28 +152,31 @@ class Ssm(eqx.Module):
             leave=Linear.init(Channel, Embed, key=keys[6], use_bias=bias, scale=output_scale),
         )
 
-    def __call__(self, x: NamedArray, *, key: PRNGKeyArray | None = None) -> NamedArray:
-        del key  # no dropout inside
-        return self.run(x, None)[0]
+    def run(
+        self, x: NamedArray, state: SsmState | None = None, place: Place | None = None
+    ) -> tuple[NamedArray, SsmState]:
+        """Read on from `state` (None: from the start of a text); also return the state after the last position.
 
-    def run(self, x: NamedArray, state: SsmState | None) -> tuple[NamedArray, SsmState]:
-        """Read on from `state` (None: from the start of a text); also return the state after the last position."""
-        entered, z = self.enter(x), activate(self.branch(x), "silu")
-        before = self.convolution.start(entered) if state is None else state.before
-        u = activate(self.convolution(entered, before), "silu")
+        Args:
+            place: Where the positions of `x` stand; None when there is no padding among them.
+        """
+        entered, z = keep_text(self.enter(x), place), activate(self.branch(x), "silu")
+        mixed, before = self.convolution.run(entered, None if state is None else state.before)
+        u = activate(mixed, "silu")
         delta = self.step_size(u)
         decay = hax.exp(delta * self.rate())
-        drive = delta * self.into_state(u)
+        drive = keep_text(delta * self.into_state(u), place)
         h = scan_states(decay, drive, None if state is None else state.h)
         y = (self.from_state(h.astype(x.dtype)) + self.skip(u)) * z
-        return self.leave(y), SsmState(self.convolution.tail(entered, before), h["position", -1])
+        return self.leave(y), SsmState(before, h["position", -1])
 
 
 def scan_states(decay: NamedArray, drive: NamedArray, initial: NamedArray | None = None) -> NamedArray:
     """h_p = decay_p h_(p-1) + drive_p for all positions at once."""
     drive = drive.rearrange(decay.axes)
     if initial is not None:
-        drive = drive.at["position", 0].add(decay["position", 0] * initial)
+        is_first = hax.arange(decay.resolve_axis("position")) == 0
+        drive = hax.where(is_first, drive + decay * initial, drive)
     along = [axis.name for axis in decay.axes].index("position")
     h = run_recurrence(*(jnp.moveaxis(each.array, along, 1) for each in (decay, drive)))
     return hax.named(jnp.moveaxis(h, 1, along), decay.axes)

@@ -17,8 +17,8 @@ import numpy as np
 
 from tipshare.compilation import VARIABLE
 from tipshare.config import KINDS
-from tipshare.generation.packing import pack
 from tipshare.generation.streaming import generate, stream
+from tipshare.generation.unrolled import unroll
 from tipshare.model.language_model import LanguageModel
 from training.benchmarks.peer import Peer, describe_benchmark, measure_turns
 
@@ -44,8 +44,8 @@ class Ours:
 
     def bytes_read(self) -> int:
         """Bytes of weights that one written byte multiplies with; a shared matrix counts at every depth step."""
-        weights = pack(self.model).weights
-        return sum(leaf.nbytes for leaf in jax.tree.leaves((weights.layers, weights.final_norm, weights.head)))
+        weights = unroll(self.model).tree
+        return sum(leaf.nbytes for leaf in jax.tree.leaves((weights.blocks, weights.final_norm, weights.head)))
 
 
 def measure_copy_rate(megabytes: int = 256) -> float:

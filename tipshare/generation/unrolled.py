@@ -1,0 +1,142 @@
+"""A frozen model with a block of its own for every depth step: what generation multiplies with."""
+
+import weakref
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from haliax import NamedArray
+from jaxtyping import Array
+
+from tipshare.generation.sampling import MOST_BYTES
+from tipshare.model.block import Block
+from tipshare.model.language_model import LanguageModel
+from tipshare.model.layers import LayerNorm, Linear
+from tipshare.model.positions import AngleTables
+from tipshare.text.tokenizer import VOCAB_SIZE
+
+Tree = TypeVar("Tree")
+
+
+@jax.tree_util.register_pytree_node_class
+@dataclass(frozen=True)
+class Flat(Generic[Tree]):
+    """A tree of arrays that was taken apart once.
+
+    JAX takes the arguments of a compiled function apart at every call. For a hundred modules and named arrays it does
+    so in Python, in a tenth of the time that a chunk of bytes takes to write.
+    """
+
+    leaves: tuple[Array, ...]
+    structure: Any  # the same object at every call, so that JAX need not compare what is in it
+
+    @staticmethod
+    def of(tree: Tree) -> "Flat[Tree]":
+        leaves, structure = jax.tree.flatten(tree)
+        return Flat(tuple(leaves), structure)
+
+    @cached_property
+    def tree(self) -> Tree:
+        return jax.tree.unflatten(self.structure, self.leaves)
+
+    def filled_with(self, tree: Tree) -> "Flat[Tree]":
+        """Another tree of the same structure."""
+        return Flat(tuple(jax.tree.leaves(tree)), self.structure)
+
+    def tree_flatten(self) -> tuple[tuple[Array, ...], Any]:
+        return self.leaves, self.structure
+
+    @classmethod
+    def tree_unflatten(cls, structure: Any, leaves: Any) -> "Flat[Tree]":
+        return cls(leaves, structure)
+
+
+class Unrolled(eqx.Module):
+    """All weights of one pass, float32.
+
+    The blocks are separate arrays and no stack, out of which every byte would copy them. The matrices of the kinds
+    that share a block are one array that every depth step points at; only gate vectors and norms differ, so that the
+    shared block stays in the processor's cache while it is used at every depth.
+    """
+
+    embedding: NamedArray  # vocab x embed
+    positions: NamedArray | None  # position x embed
+    angles: AngleTables | None  # when positions are rotary
+    blocks: tuple[Block, ...]  # one per depth step, of plain layers
+    final_norm: LayerNorm
+    head: Linear
+    step_size: float = eqx.field(static=True)
+    context: int = eqx.field(static=True)
+
+
+_unrolled: dict[tuple[int, int], tuple[weakref.ref, Flat[Unrolled]]] = {}
+
+
+def unroll(model: LanguageModel, steps: int | None = None) -> Flat[Unrolled]:
+    """Freeze `model` at a number of depth steps and unroll it; done once per model and number."""
+    config = model.config
+    if config.vocab_size < VOCAB_SIZE:
+        raise ValueError(
+            f"the model has {config.vocab_size} token ids; generating text needs one per byte, {VOCAB_SIZE}"
+        )
+    steps = model.steps if steps is None else steps
+    key = (id(model), steps)
+    known = _unrolled.get(key)
+    if known is not None and known[0]() is model:
+        return known[1]
+    shared, per_depth, rest = _split(model, steps)
+    unrolled = Flat.of(
+        Unrolled(
+            **rest,
+            blocks=tuple(_combine(each, shared) for each in per_depth),
+            angles=(
+                AngleTables.init(config.HeadSize, config.max_position_embeddings + MOST_BYTES)
+                if config.positions == "rotary"
+                else None
+            ),
+            step_size=model.step_size(steps),
+            context=config.max_position_embeddings,
+        )
+    )
+    _unrolled[key] = (weakref.ref(model, lambda _: _unrolled.pop(key, None)), unrolled)
+    return unrolled
+
+
+@eqx.filter_jit
+def _split(model: LanguageModel, steps: int) -> tuple[Block, tuple[Block, ...], dict[str, Any]]:
+    """A block of the arrays that all depth steps share, blocks of those that differ, and the parts outside."""
+    frozen = model.freeze(steps).astype(jnp.float32)
+
+    def pick(step: int | None) -> Block:
+        def pick_leaf(leaf: NamedArray) -> NamedArray | None:
+            if leaf.has_axis("depth"):
+                return None if step is None else leaf["depth", step]
+            return leaf if step is None else None
+
+        return jax.tree.map(pick_leaf, frozen.block, is_leaf=_is_named)
+
+    head = frozen.head
+    rest = {
+        "embedding": frozen.embedding["vocab", :VOCAB_SIZE],
+        "positions": frozen.positions,
+        "final_norm": frozen.final_norm,
+        "head": Linear(head.weight["vocab", :VOCAB_SIZE], None, In=head.In, Out=(head.Out[0].resize(VOCAB_SIZE),)),
+    }
+    return pick(None), tuple(pick(step) for step in range(frozen.steps)), rest
+
+
+def _combine(own: Block, shared: Block) -> Block:
+    """The arrays of one depth step, and those of all where it has none."""
+    return jax.tree.map(
+        lambda mine, common: common if mine is None else mine,
+        own,
+        shared,
+        is_leaf=lambda node: node is None or _is_named(node),
+    )
+
+
+def _is_named(node: Any) -> bool:
+    return isinstance(node, NamedArray)
