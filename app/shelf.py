@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tipshare.checkpoint import Checkpoint, list_bundled, open_checkpoint, read_folder
+from tipshare.checkpoint import Checkpoint, RunRecord, list_bundled, open_checkpoint, read_folder
 from tipshare.checkpoint.locate import bundle_folder
 from tipshare.config import ModelConfig
 from tipshare.kinds import colour_of, rank_of, title_of
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.parameters import count_parameters
-from training.results.records import RunRecord
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 # The page is for models of a few million parameters; one visitor must not take the memory of all.
@@ -125,7 +124,7 @@ class ModelShelf:
     def describe(self, name: str) -> Listing:
         """What is known of a model without reading its weights."""
         checkpoint = self._open(self._known(name))
-        return Listing(name, self.label(name), checkpoint.config, _record_of(checkpoint))
+        return Listing(name, self.label(name), checkpoint.config, checkpoint.record)
 
     def get(self, name: str) -> Entry:
         """A model that is ready to run; its weights are read the first time."""
@@ -175,23 +174,12 @@ class ModelShelf:
         checkpoint = self._checkpoints.get(name)
         if checkpoint is None:
             return title_of(_bundled_kind(name) or name)
-        record = _record_of(checkpoint)
-        return title_of(checkpoint.config.kind if record is None else record.model)
+        return title_of(checkpoint.record.model if checkpoint.record else checkpoint.config.kind)
 
 
 @cache
 def _count(config: ModelConfig, frozen: bool) -> int:
     return count_parameters(config, frozen=frozen).total
-
-
-def _record_of(checkpoint: Checkpoint) -> RunRecord | None:
-    """The record, if it is one that this version reads: others may put anything there."""
-    if checkpoint.record is None:
-        return None
-    try:
-        return RunRecord(**checkpoint.record)
-    except (TypeError, ValueError):
-        return None
 
 
 def _bundled_kind(name: str) -> str | None:

@@ -1,22 +1,30 @@
-"""`python -m tipshare <verb>`: what the library does, from a terminal."""
+"""What the library does, from a terminal: `tipshare <verb>`, or `python -m tipshare <verb>`."""
 
-import argparse
+import os
 import sys
 from collections.abc import Sequence
 
-from tipshare.commands import VERBS
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one verb; bad input is one line on standard error and exit code 2."""
-    parser = argparse.ArgumentParser(prog="python -m tipshare", description="Time-indexed parameter sharing")
-    commands = parser.add_subparsers(metavar="verb", required=True)
-    for verb in VERBS:
-        verb.add_command(commands)
-    args = parser.parse_args(arguments)
+    """Parse the arguments and run the verb; wrong input is one line on standard error and exit code 2."""
+    import tyro
+
+    from tipshare.commands.download import Download
+    from tipshare.commands.generate import Generate
+    from tipshare.commands.info import Info
+    from tipshare.commands.score import Score
+
+    verbs = {"generate": Generate, "score": Score, "info": Info, "download": Download}
+    description = "Time-indexed parameter sharing: transformers whose depth is a continuous time."
     try:
-        return args.run(args)
-    except ValueError as error:
+        return tyro.extras.subcommand_cli_from_dict(
+            verbs, prog="tipshare", description=description, args=arguments
+        ).run()
+    except BrokenPipeError:
+        # The reader of a pipe, such as `head`, has seen enough; nothing more must be written when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -10,6 +10,7 @@ import pytest
 import tipshare
 from app.shelf import ModelShelf
 from tests.app.models import build_tiny_model, save_tiny_model
+from tests.checkpoint.configs import reseal
 from tests.hub.conftest import hub  # noqa: F401
 from tipshare.kinds import LOOKS, colour_of
 
@@ -120,11 +121,16 @@ def test_a_damaged_checkpoint_is_named_and_the_others_work(own_folder):
     assert shelf.get("neural-ode").kind == "neural-ode"
 
 
-def test_a_record_of_another_kind_is_no_record(own_folder):
-    tipshare.save(tipshare.load(own_folder / "standard"), own_folder / "other", record={"note": "by hand"})
-    entry = ModelShelf().get("other")
+@pytest.mark.parametrize("changes", [{"final": []}, {"model": "\ud800"}, {"model": "x" * 10**6}, {"speed": 3}])
+def test_a_record_that_is_not_valid_is_no_record(own_folder, changes):
+    path = own_folder / "standard" / "record.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    reseal(path.parent)
+    shelf = ModelShelf()
+    entry = shelf.get("standard")
     assert entry.record is None
     assert entry.loss is None
+    assert ("Standard", "standard") in shelf.choices()
 
 
 def test_records_survive_the_way_through_the_checkpoint(own_folder):

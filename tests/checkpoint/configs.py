@@ -11,7 +11,7 @@ from safetensors.numpy import load_file
 
 from tests.factories import fill
 from tipshare import KINDS, LanguageModel, ModelConfig
-from tipshare.checkpoint.checksums import describe, sum_file
+from tipshare.checkpoint.checksums import FileSum, describe
 from tipshare.checkpoint.container import read_header, write_file
 from tipshare.checkpoint.strict_json import dump_json
 
@@ -52,7 +52,7 @@ def reseal(folder: Path) -> None:
     sums = {}
     for name in names:
         content = (folder / name).read_bytes()
-        sums[name] = sum_file(folder / name, len(content), hashlib.sha256(content).hexdigest())
+        sums[name] = FileSum(len(content), hashlib.sha256(content).hexdigest())
     path.write_bytes(dump_json(describe(sums)))
 
 

@@ -1,11 +1,10 @@
 """A run record as training writes it."""
 
-import dataclasses
 from typing import Any
 
 from tests.checkpoint.configs import TINY
 from tipshare import count_parameters
-from training.results.records import RunRecord
+from tipshare.checkpoint import RunRecord
 
 
 def make_record(kind: str, *, seed: int = 0, loss: float = 1.5) -> RunRecord:
@@ -34,4 +33,4 @@ def make_record(kind: str, *, seed: int = 0, loss: float = 1.5) -> RunRecord:
 
 
 def record_fields(kind: str, **changes: Any) -> dict[str, Any]:
-    return dataclasses.asdict(make_record(kind, **changes))
+    return make_record(kind, **changes).to_fields()

@@ -1,6 +1,5 @@
 """The checkpoints that come with the project."""
 
-import dataclasses
 import math
 from pathlib import Path
 
@@ -29,21 +28,21 @@ def test_there_is_one_of_each_kind_and_they_are_small():
 @each_kind
 def test_every_byte_is_as_it_was_written_and_the_run_is_among_the_records(kind):
     checkpoint = open_checkpoint(kind)
-    checkpoint.verify(full=True)
-    records = [dataclasses.asdict(record) for record in read_records(FOLDER / "runs.jsonl")]
-    assert checkpoint.record in records
-    assert checkpoint.record["recipe"] == "showcase"
+    checkpoint.verify()
+    assert checkpoint.record in read_records(FOLDER / "runs.jsonl")
+    assert checkpoint.record.recipe == "showcase"
+    assert [header.metadata["record"] for header in checkpoint.headers.values()] == [checkpoint.record.id]
 
 
 def test_all_saw_the_same_bytes():
     records = [open_checkpoint(kind).record for kind in KINDS]
     for field in ("data", "seed", "num_steps", "tokens_seen"):
-        assert all(record[field] == records[0][field] for record in records), field
+        assert all(getattr(record, field) == getattr(records[0], field) for record in records), field
 
 
 @each_kind
 def test_the_model_has_learned_english(kind):
     """An untrained model needs eight bits a byte, and one that knows only how often each letter comes about four."""
-    loss = open_checkpoint(kind).record["final"]["valid_loss"]
+    loss = open_checkpoint(kind).record.final["valid_loss"]
     assert tipshare.load(kind).score(TEXT).loss == pytest.approx(loss, abs=0.7)
     assert loss < 2.5 * math.log(2)

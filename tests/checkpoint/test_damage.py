@@ -1,17 +1,21 @@
 """A damaged, foreign or hostile folder is refused by name and reason, with one class of error."""
 
 import json
+import os
 import pickle
 import shutil
+import stat
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tipshare
-from tests.checkpoint.configs import build_tiny, edit_json, reseal, rewrite_weights
-from tests.factories import fill
+from tests.checkpoint.configs import build_tiny, edit_json, equal_weights, reseal, rewrite_weights
+from tests.checkpoint.records import record_fields
 from tipshare import CheckpointError
 from tipshare.checkpoint import read_folder
+from tipshare.checkpoint.container import read_header
 
 HEAD = "head.weight"
 
@@ -20,7 +24,7 @@ HEAD = "head.weight"
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
     model = build_tiny("time-indexed-mlp")
-    tipshare.save(model, folder / "whole", record={"recipe": "tiny"})
+    tipshare.save(model, folder / "whole", record=record_fields("time-indexed-mlp"))
     tipshare.save(model, folder / "sharded", largest_shard=4000)
     return folder
 
@@ -60,24 +64,139 @@ def test_every_flipped_bit_of_a_sample_is_found(whole):
 
 
 @pytest.mark.parametrize("name", ["config.json", "record.json"])
-def test_a_flipped_bit_in_json(whole, name):
-    content = bytearray((whole / name).read_bytes())
-    content[-4] ^= 1
-    (whole / name).write_bytes(content)
-    refuse(whole, name)
+def test_every_flipped_bit_of_a_sample_is_found_in_json(whole, name):
+    content, random = (whole / name).read_bytes(), np.random.default_rng(1)
+    for position in [0, len(content) - 1, *random.integers(len(content), size=60)]:
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << int(random.integers(8))
+        (whole / name).write_bytes(damaged)
+        refuse(whole, name)
 
 
-def test_blocks_in_the_wrong_order_are_found(tmp_path):
-    """Sums alone would not see this."""
-    model = fill(tipshare.StandardConfig(hidden_dim=128, num_layers=5))
-    tipshare.save(model, tmp_path / "model")
-    path = tmp_path / "model" / "model.safetensors"
+def test_a_flipped_bit_is_found_in_the_index_and_in_every_shard(sharded):
+    for path in [sharded / "model.safetensors.index.json", *sharded.glob("model-*")]:
+        content = path.read_bytes()
+        path.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
+        refuse(sharded, path.name)
+        path.write_bytes(content)
+    tipshare.load(sharded)
+
+
+def test_changed_checksums_are_refused_or_change_nothing(whole, saved):
+    """Nothing vouches for checksums.json itself: white space in it may change, and what it says may not."""
+    path, random = whole / "checksums.json", np.random.default_rng(2)
+    content, model = path.read_bytes(), tipshare.load(whole)
+    for position in random.integers(len(content), size=100):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << int(random.integers(8))
+        path.write_bytes(damaged)
+        try:
+            assert equal_weights(tipshare.load(whole), model)
+        except CheckpointError:
+            continue
+        assert json.loads(damaged) == json.loads(content)
+
+
+def test_words_in_another_order_are_found(whole):
+    """Sums and exclusive ors of words would not see this."""
+    path, random = whole / "model.safetensors", np.random.default_rng(3)
     content = path.read_bytes()
-    first, second = content[2**20 : 2 * 2**20], content[2 * 2**20 : 3 * 2**20]
-    assert len(second) == 2**20
-    assert first != second
-    path.write_bytes(content[: 2**20] + second + first + content[3 * 2**20 :])
-    refuse(tmp_path / "model", "damaged")
+    start = read_header(path).data_start
+    words = np.frombuffer(content[start:], np.uint64)
+    for _ in range(30):
+        first, second = random.choice(len(words), 2, replace=False)
+        moved = words.copy()
+        moved[[first, second]] = moved[[second, first]]
+        assert moved.sum() == words.sum()
+        assert moved.tobytes() != words.tobytes()
+        path.write_bytes(content[:start] + moved.tobytes())
+        refuse(whole, "damaged or was changed")
+
+
+def test_the_caller_can_do_without_verification(whole):
+    path = whole / "model.safetensors"
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    refuse(whole, "damaged")
+    changed = tipshare.load(whole, verify=False)
+    assert not equal_weights(changed, build_tiny("time-indexed-mlp"))
+    rewrite_weights(whole, lambda tensors: tensors.update({HEAD: np.full_like(tensors[HEAD], np.nan)}))
+    tipshare.load(whole, verify=False)
+    edit_json(whole / "config.json", dtype="bfloat16")
+    with pytest.raises(CheckpointError, match=r"config\.json"):
+        tipshare.load(whole, verify=False)
+
+
+def test_checksums_of_the_first_version_are_read(whole):
+    fields = json.loads((whole / "checksums.json").read_text())
+    assert fields["format_version"] == 2
+    old = {name: {**entry, "fingerprint": "0" * 64} for name, entry in fields["files"].items()}
+    (whole / "checksums.json").write_text(json.dumps({"format_version": 1, "files": old}))
+    assert equal_weights(tipshare.load(whole), build_tiny("time-indexed-mlp"))
+    (whole / "checksums.json").write_text(json.dumps({"format_version": 2, "files": old}))
+    refuse(whole, "needs exactly sha256, size")
+    (whole / "checksums.json").write_text(json.dumps({"format_version": 3, "files": old}))
+    refuse(whole, "format_version of 1 or 2")
+
+
+FILES = ["config.json", "checksums.json", "record.json", "model.safetensors"]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device", "link to a device", "link out", "link to itself"])
+def test_only_regular_files_are_opened(whole, tmp_path, name, kind):
+    path = whole / name
+    path.rename(tmp_path / "elsewhere")
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case "device":
+            if os.geteuid():
+                pytest.skip("only root makes devices")
+            try:
+                os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 5))
+            except PermissionError:
+                pytest.skip("devices cannot be made here")
+        case "link to a device":
+            path.symlink_to("/dev/zero")
+        case "link out":
+            path.symlink_to(tmp_path / "elsewhere")
+        case _:
+            path.symlink_to(path.name)
+    refuse(whole, rf"{name} (is not a regular file|is a link out of its folder|cannot be read)")
+
+
+def test_a_link_inside_the_folder_is_followed(whole):
+    (whole / "model.safetensors").rename(whole / "weights")
+    (whole / "model.safetensors").symlink_to("weights")
+    assert equal_weights(tipshare.load(whole), build_tiny("time-indexed-mlp"))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_may_not_be_read(whole, name, monkeypatch):
+    real = Path.open
+
+    def refuse_one(path, *arguments, **options):
+        if path.name == name:
+            raise PermissionError(13, "Permission denied")
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", refuse_one)
+    refuse(whole, f"{name} cannot be read: Permission denied")
+
+
+@pytest.mark.parametrize("padding", range(4))
+def test_weights_at_any_offset_are_read(whole, padding):
+    """Other programs write safetensors files whose tensors begin at any byte."""
+    path = whole / "model.safetensors"
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    head = content[8 : 8 + length].rstrip() + b" " * padding
+    path.write_bytes(len(head).to_bytes(8, "little") + head + content[8 + length :])
+    reseal(whole)
+    assert equal_weights(tipshare.load(whole), build_tiny("time-indexed-mlp"))
 
 
 def test_a_wrong_shape(whole):

@@ -128,7 +128,7 @@ def test_mutated_folders(folder, tmp_path):
             (copy / name).write_bytes(changed)
             # Cutting and repeating can end where it began; spaces between JSON fields mean nothing.
             same = changed == content or (name == "checksums.json" and _same_json(changed, content))
-            assert survives(lambda: read_folder(copy).verify(full=False)) == same
+            assert survives(lambda: read_folder(copy).verify()) == same
         (copy / name).write_bytes(content)
 
 
@@ -160,5 +160,5 @@ def _same_json(left: bytes, right: bytes) -> bool:
     "content", [b"", b"[" * 200_000, b'{"a":' * 50_000, b"9" * 10_000, b"\xff\xfe", b'{"a":1,"a":2}']
 )
 def test_json_that_was_made_to_hurt(content):
-    with pytest.raises(CheckpointError, match="thing is not the JSON of a checkpoint"):
+    with pytest.raises(CheckpointError, match="thing is not valid JSON"):
         parse_json(content, "thing")

@@ -12,8 +12,9 @@ from safetensors.numpy import load_file
 
 import tipshare
 from tests.checkpoint.configs import TINY, TOKENS, build_tiny, equal_weights
+from tests.checkpoint.records import make_record, record_fields
 from tests.factories import logits_of
-from tipshare.checkpoint import name_tensors, open_checkpoint, record_id
+from tipshare.checkpoint import name_tensors, open_checkpoint
 
 
 @pytest.mark.parametrize("largest_shard", [10**8, 4000], ids=["whole", "sharded"])
@@ -53,14 +54,14 @@ def test_a_loaded_model_can_be_trained_on_with_donated_weights(tmp_path):
 
 def test_the_files_are_ordinary_safetensors(tmp_path):
     model = build_tiny("time-indexed-mlp")
-    tipshare.save(model, tmp_path / "model", record={"recipe": "tiny", "seed": 3})
+    record = make_record("time-indexed-mlp", seed=3)
+    tipshare.save(model, tmp_path / "model", record=record)
     path = tmp_path / "model" / "model.safetensors"
     read, saved = load_file(path), name_tensors(model)
     assert set(read) == set(saved)
     assert all(np.array_equal(read[name], saved[name]) for name in saved)
     with safe_open(path, "np") as file:
-        record = record_id({"recipe": "tiny", "seed": 3})
-        expected = {"format": "tipshare", "format_version": "1", "kind": "time-indexed-mlp", "record": record}
+        expected = {"format": "tipshare", "format_version": "1", "kind": "time-indexed-mlp", "record": record.id}
         assert file.metadata() == expected
 
 
@@ -132,7 +133,7 @@ def test_a_folder_in_use_for_other_things_stays_open(tmp_path):
 
 def test_the_same_model_gives_the_same_bytes(tmp_path):
     for name in ("first", "second"):
-        tipshare.save(build_tiny("time-indexed-ssm"), tmp_path / name, record={"seed": 1})
+        tipshare.save(build_tiny("time-indexed-ssm"), tmp_path / name, record=make_record("time-indexed-ssm"))
     first, second = ({f.name: f.read_bytes() for f in (tmp_path / name).iterdir()} for name in ("first", "second"))
     assert first == second
 
@@ -145,11 +146,16 @@ def test_saving_refuses_what_would_not_come_back(tmp_path):
         tipshare.save(jax.tree.map(lambda leaf: leaf * np.nan, model), tmp_path / "a")
     with pytest.raises(ValueError, match="float16; pass dtype"):
         tipshare.save(model.astype("float16"), tmp_path / "a")
+    fields = record_fields("time-indexed-mlp")
     with pytest.raises(ValueError, match="finite"):
-        tipshare.save(model, tmp_path / "a", record={"loss": float("nan")})
+        tipshare.save(model, tmp_path / "a", record={**fields, "final": {"valid_loss": float("nan")}})
+    with pytest.raises(ValueError, match=r"not a run record: missing \['command', "):
+        tipshare.save(model, tmp_path / "a", record={"recipe": "tiny"})
+    with pytest.raises(ValueError, match="the record is of a standard, and the model is a time-indexed-mlp"):
+        tipshare.save(model, tmp_path / "a", record=make_record("standard"))
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "README.md").write_text("years of work")
-    with pytest.raises(ValueError, match=r"has a README\.md that is none of ours"):
+    with pytest.raises(ValueError, match=r"has a README\.md that tipshare did not write"):
         tipshare.save(model, tmp_path / "other")
     assert os.listdir(tmp_path) == ["other"]
 

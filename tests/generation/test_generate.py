@@ -170,8 +170,8 @@ def test_the_command_loads_a_checkpoint_and_refuses_bad_settings(model, tmp_path
     import tipshare.checkpoint as checkpoint
 
     checkpoint.save(model, tmp_path / "model")
-    assert main(["generate", str(tmp_path / "model"), "a", "--max-bytes", "12", "--seed", "1"]) == 0
+    assert main(["generate", "a", "--checkpoint", str(tmp_path / "model"), "--max-bytes", "12", "--seed", "1"]) == 0
     assert capsys.readouterr().out == generate(model, "a", max_bytes=12, seed=1).text + "\n"
-    assert main(["generate", str(tmp_path / "model"), "a", "--top-p", "0"]) == 2
+    assert main(["generate", "a", "--checkpoint", str(tmp_path / "model"), "--top-p", "0"]) == 2
     assert "top_p=0.0" in capsys.readouterr().err
-    assert main(["generate", str(tmp_path / "nothing"), "a"]) == 2
+    assert main(["generate", "a", "--checkpoint", str(tmp_path / "nothing")]) == 2

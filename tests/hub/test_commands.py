@@ -1,8 +1,12 @@
 """The commands: what they show, what they upload, what they print, and what they never give away."""
 
+import dataclasses
+import io
 import json
+import os
 import platform
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,8 +19,10 @@ from tests.hub.server import TOKEN
 from tipshare.__main__ import main
 from training.commands.push import Push, PushAll, PushSpace
 from training.publish.hub import compare_runs
+from training.publish.space import make_readme
 from training.results.records import write_records
 
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
 
@@ -109,18 +115,17 @@ def test_push_all_needs_all_models_before_it_pushes_any(hub, shelf):
 
 def test_intervals_are_those_of_students_t():
     records = [make_record("standard", seed=seed, loss=loss) for seed, loss in enumerate([1.0, 2.0, 3.0])]
-    (row,) = compare_runs([*records, make_record("standard", seed=0)], "tiny")[:1]
-    assert row.runs == 4
-    (row,) = compare_runs(records, "tiny")
-    assert (row.mean, round(row.low, 3), round(row.high, 3)) == (2.0, -0.484, 4.484)
-    assert compare_runs(records, "another recipe") == []
+    (row,) = compare_runs(records, records[0])
+    assert (row.runs, row.mean, round(row.low, 3), round(row.high, 3)) == (3, 2.0, -0.484, 4.484)
+    (row,) = compare_runs(records, dataclasses.replace(records[0], recipe="another recipe"))
+    assert (row.runs, row.mean, row.low) == (1, 1.0, None)
 
 
 def make_project(root: Path) -> None:
     for name, text in {
         "app.py": "print('demo')\n",
         "requirements.txt": "gradio==6.31.0\n",
-        "README.md": "---\ntitle: old\n---\n# tipshare\n",
+        "README.md": "---\ntitle: demo 🌀\nsdk: gradio\nsdk_version: 1.0\napp_file: app.py\n---\n# tipshare\n",
         "app/__init__.py": "",
         "app/__pycache__/x.pyc": "",
         "app/.secret": "no",
@@ -145,8 +150,8 @@ def test_push_space_uploads_the_demo_without_weights_that_are_on_the_hub(hub, sh
     assert not {"app/.secret", "tests/test_x.py", "app/__init__.py"} & set(files)
     readme = files["README.md"].content.decode()
     head = yaml.safe_load(readme.split("---")[1])
-    assert (head["sdk"], head["sdk_version"], head["python_version"]) == ("gradio", "6.31.0", "3.11")
-    assert (head["app_file"], head["models"], head["title"]) == ("app.py", ["org/tiny-standard"], "tipshare")
+    assert (head["sdk"], head["sdk_version"], head["app_file"]) == ("gradio", "6.31.0", "app.py")
+    assert (head["models"], head["title"]) == (["org/tiny-standard"], "demo 🌀")
     assert readme.endswith("---\n# tipshare\n")
     commits = len(hub.repository("org/demo", "space").history)
     assert run_push_space("org/demo", models=["org/tiny-standard"]) == 0
@@ -168,6 +173,70 @@ def test_info_shows_what_a_checkpoint_is(shelf, capsys):
     (shelf / "standard" / "model.safetensors").write_bytes(content)
     assert main(["info", str(shelf / "standard")]) == 2
     assert "error: model.safetensors is damaged" in capsys.readouterr().err
+
+
+def test_a_space_takes_its_front_matter_from_the_readme_and_no_linked_file(hub, shelf, tmp_path):
+    make_project(tmp_path)
+    readme = make_readme((ROOT / "README.md").read_text(), "gradio==9.9.9\n", ["org/tiny"])
+    ours, made = (yaml.safe_load(text.split("---")[1]) for text in ((ROOT / "README.md").read_text(), readme))
+    assert made == {**ours, "sdk_version": "9.9.9", "models": ["org/tiny"]}
+    with pytest.raises(ValueError, match="does not pin gradio"):
+        make_readme(readme, "", [])
+    with pytest.raises(ValueError, match="does not begin with the front matter of a Gradio Space"):
+        make_readme("# tipshare\n", "gradio==9.9.9\n", [])
+    (tmp_path / "secret").write_text("password: 1234")
+    (tmp_path / "app" / "linked.py").symlink_to(tmp_path / "secret")
+    with pytest.raises(ValueError, match=r"linked\.py is a link out of its folder"):
+        run_push_space("org/demo")
+    assert not hub.store.repositories
+
+
+def test_score_gives_bits_per_byte_of_a_text_a_file_or_standard_input(shelf, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("TIPSHARE_COMPILATION_CACHE", "0")
+    folder, text = str(shelf / "time-indexed-ssm"), "naïve café \udcff".encode("utf-8", "surrogateescape")
+    model = tipshare.load(folder)
+    (tmp_path / "text.bin").write_bytes(text)
+
+    def scored(*arguments) -> dict:
+        assert main(["score", *arguments, "--checkpoint", folder, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    expected = scored(text.decode("utf-8", "surrogateescape"))
+    assert expected["bytes"] == len(text)
+    assert expected["bits_per_byte"] == pytest.approx(model.score(text).bits_per_byte, rel=1e-5)
+    assert scored("--file", str(tmp_path / "text.bin")) == expected
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert scored() == expected
+    assert scored("--file", str(tmp_path / "text.bin"), "--steps", "2") == pytest.approx(expected, rel=1e-4)
+    deeper = scored("--file", str(tmp_path / "text.bin"), "--steps", "5")
+    assert deeper["bits_per_byte"] == pytest.approx(model.freeze(5).score(text).bits_per_byte, rel=1e-5)
+    assert deeper["bits_per_byte"] != pytest.approx(expected["bits_per_byte"], rel=1e-4)
+    assert main(["score", "abc", "--checkpoint", folder]) == 0
+    assert " bits per byte (" in capsys.readouterr().out
+    assert main(["score", "abc", "--file", "x"]) == 2
+    assert main(["score", "--file", str(tmp_path / "absent")]) == 2
+    assert "No such file" in capsys.readouterr().err
+
+
+def test_without_an_argument_a_terminal_is_not_waited_for(shelf, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", open(os.devnull))  # noqa: SIM115
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    for verb in ("generate", "score"):
+        assert main([verb]) == 2
+        assert "there is no text: give one in quotation marks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["generate", "score", "info", "download"])
+def test_every_verb_has_help(verb, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert f"usage: tipshare {verb}" in shown
+    assert ("{None}" in shown) <= (verb == "generate")
+    if verb == "generate":
+        for each in dataclasses.fields(tipshare.Sampling):
+            assert f"--{each.name.replace('_', '-')}" in shown
 
 
 def test_download_fetches_and_checks(hub, shelf, tmp_path, capsys):
@@ -210,6 +279,7 @@ def test_nothing_written_or_printed_gives_a_secret_away(hub, shelf, tmp_path, ca
 
 @pytest.mark.parametrize("secret", ["hf_" + "Ab1" * 10, str(Path.home() / "runs"), f"x={Path.home()}"])
 def test_a_record_that_gives_something_away_is_not_saved(secret, tmp_path):
+    record = {**record_fields("standard"), "command": f"train --out {secret}"}
     with pytest.raises(ValueError, match=r"record\.json holds"):
-        tipshare.save(build_tiny("standard"), tmp_path / "model", record={"command": f"train --out {secret}"})
+        tipshare.save(build_tiny("standard"), tmp_path / "model", record=record)
     assert not list(tmp_path.iterdir())

@@ -1,5 +1,7 @@
 """A push or a load that goes wrong half way leaves the old state or the new one, and repeating it completes it."""
 
+import os
+
 import httpx2
 import pytest
 from huggingface_hub.errors import HfHubHTTPError
@@ -151,3 +153,29 @@ def test_a_card_with_a_token_in_it_is_not_pushed(hub, folder):
     with pytest.raises(ValueError, match=r"README\.md holds what looks like an access token"):
         tipshare.push(folder, "org/tiny")
     assert state_of(hub) == "old"
+
+
+@pytest.mark.parametrize("name", ["generation_config.json", "README.md", "gates.png", "tokenizer.json"])
+def test_what_a_link_leads_to_is_not_pushed(hub, folder, tmp_path, name):
+    (tmp_path / "secret").write_text("password: 1234")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(tmp_path / "secret")
+    asked = len(hub.requests)
+    with pytest.raises(CheckpointError, match=f"{name} is a link out of its folder"):
+        tipshare.push(folder, "org/tiny")
+    assert len(hub.requests) == asked
+
+
+def test_files_that_the_format_does_not_name_are_not_pushed(hub, folder):
+    for name in ("notes.txt", ".env", "model.pkl"):
+        (folder / name).write_text("mine")
+    os.mkfifo(folder / "gates.png")
+    tipshare.push(folder, "org/tiny")
+    assert not {"notes.txt", ".env", "model.pkl", "gates.png"} & set(hub.repository("org/tiny").files())
+
+
+def test_a_refused_push_makes_no_repository(hub, folder):
+    (folder / "README.md").write_text("hf_" + "a" * 34)
+    with pytest.raises(ValueError, match="access token"):
+        tipshare.push(folder, "org/new")
+    assert ("model", "org/new") not in hub.store.repositories

@@ -8,6 +8,7 @@ import pytest
 
 import tipshare
 from tests.checkpoint.configs import TINY, TOKENS, build_tiny, equal_weights
+from tests.checkpoint.records import record_fields
 from tests.factories import logits_of
 from tipshare import CheckpointError
 from tipshare.checkpoint import open_checkpoint
@@ -23,7 +24,7 @@ HF = Path(sys.executable).with_name("hf")
 @pytest.mark.parametrize("kind", TINY)
 def test_a_model_comes_back_from_the_hub(kind, dtype, hub, tmp_path):
     model = build_tiny(kind).astype(dtype)
-    tipshare.save(model, tmp_path / "model", record={"recipe": "tiny"})
+    tipshare.save(model, tmp_path / "model", record=record_fields(kind))
     published = tipshare.push(tmp_path / "model", "org/tiny")
     assert published.changed
     assert published.address == f"{hub.endpoint}/org/tiny"
@@ -38,7 +39,7 @@ def test_a_model_comes_back_from_the_hub(kind, dtype, hub, tmp_path):
 @pytest.fixture
 def pushed(hub, tmp_path):
     """A checkpoint folder that is on the Hub as org/tiny."""
-    folder = tipshare.save(build_tiny("standard"), tmp_path / "model", record={"recipe": "tiny"})
+    folder = tipshare.save(build_tiny("standard"), tmp_path / "model", record=record_fields("standard"))
     tipshare.push(folder, "org/tiny")
     return folder
 

@@ -4,19 +4,19 @@ from tipshare.checkpoint.errors import CheckpointError
 from tipshare.checkpoint.load import Checkpoint, load, open_checkpoint, read_folder
 from tipshare.checkpoint.locate import Location, list_bundled, locate
 from tipshare.checkpoint.names import name_tensors
-from tipshare.checkpoint.record_file import record_id
+from tipshare.checkpoint.record import RunRecord
 from tipshare.checkpoint.save import save
 
 __all__ = [
     "Checkpoint",
     "CheckpointError",
     "Location",
+    "RunRecord",
     "list_bundled",
     "load",
     "locate",
     "name_tensors",
     "open_checkpoint",
     "read_folder",
-    "record_id",
     "save",
 ]

@@ -1,12 +1,12 @@
 """The model card of a checkpoint: README.md, made from its config and its record, with no number typed by hand."""
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tipshare.checkpoint.layout import FIGURE
+from tipshare.checkpoint.record import LONGEST_TEXT, RunRecord
 from tipshare.config import ModelConfig
 from tipshare.kinds import equation_of, summary_of
 from tipshare.model.parameters import count_parameters
@@ -51,7 +51,7 @@ class ComparisonRow:
 
 def make_card(
     config: ModelConfig,
-    record: Mapping[str, Any] | None = None,
+    record: RunRecord | None = None,
     *,
     name: str = ".",
     comparison: Iterable[ComparisonRow] = (),
@@ -60,19 +60,18 @@ def make_card(
     """README.md of a checkpoint.
 
     Args:
-        record: The run that made the weights, as JSON fields; what it lacks is left out of the card.
+        record: The run that made the weights; without one, the card says nothing about training and results.
         name: What `tipshare.load` is called with in the example: the repository's id, or "." for the folder itself.
         comparison: Models to compare with, this one among them.
         figure: Whether the folder holds the gate figure.
     """
-    record = record or {}
     rows = list(comparison)
     sections = [
         _front_matter(config, record, name),
         f"# {_title(config, name)}\n\nThis is {summary_of(config)}.\n\n$$ {equation_of(config)} $$",
         _usage(name),
         "## Parameters\n\n" + _parameter_table(config),
-        _training(record),
+        _training(record) if record else "",
         _results(record, rows),
         f"## Gates along depth\n\n![Gate values by depth]({FIGURE})" if figure else "",
         "## Limits\n\n" + LIMITS.format(context=config.max_position_embeddings),
@@ -85,37 +84,34 @@ def _title(config: ModelConfig, name: str) -> str:
     return name.split("/")[-1] if "/" in name else config.kind
 
 
-def _front_matter(config: ModelConfig, record: Mapping[str, Any], name: str) -> str:
-    """The YAML head; every text is written as a JSON string, which YAML reads too."""
-    corpus = _corpus(record)
+def _front_matter(config: ModelConfig, record: RunRecord | None, name: str) -> str:
+    """The YAML head that the Hub reads."""
+    from huggingface_hub import EvalResult, ModelCardData
+
+    corpus = str(record.settings.get("corpus", "unnamed")) if record else ""
     dataset = next((place for prefix, place in DATASETS.items() if corpus.lower().startswith(prefix)), None)
-    lines = [
-        "---",
-        "library_name: tipshare",
-        "pipeline_tag: text-generation",
-        f"license: {LICENSE}",
-        "language:",
-        "- en",
-        *(["datasets:", f"- {dataset}"] if dataset else []),
-        "tags:",
-        *(f"- {tag}" for tag in (*TAGS, config.kind)),
+    results = [
+        EvalResult(
+            task_type="text-generation",
+            dataset_type=dataset or "text",
+            dataset_name=corpus,
+            metric_type=metric,
+            metric_name=METRICS[metric],
+            metric_value=value,
+        )
+        for metric, value in _metrics(record).items()
     ]
-    metrics = _metrics(record)
-    if metrics:
-        lines += [
-            "model-index:",
-            f"- name: {json.dumps(_title(config, name))}",
-            "  results:",
-            "  - task:",
-            "      type: text-generation",
-            "    dataset:",
-            f"      name: {json.dumps(corpus or 'unnamed')}",
-            f"      type: {dataset or 'text'}",
-            "    metrics:",
-        ]
-        for key, value in metrics.items():
-            lines += [f"    - type: {key}", f"      name: {json.dumps(METRICS[key])}", f"      value: {value!r}"]
-    return "\n".join([*lines, "---"])
+    data = ModelCardData(
+        language=["en"],
+        license=LICENSE,
+        library_name="tipshare",
+        pipeline_tag="text-generation",
+        tags=[*TAGS, config.kind],
+        datasets=[dataset] if dataset else None,
+        model_name=_title(config, name),
+        eval_results=results or None,
+    )
+    return f"---\n{data.to_yaml()}\n---"
 
 
 def _usage(name: str) -> str:
@@ -148,29 +144,24 @@ def _parameter_table(config: ModelConfig) -> str:
     return "\n".join([*lines, f"| **total** | **{counts.total:,}** |", "", f"One pass reads {used:,} of its weights."])
 
 
-def _training(record: Mapping[str, Any]) -> str:
-    if not record:
-        return ""
-    settings = dict(sorted(_mapping(record.get("settings")).items()))
+def _training(record: RunRecord) -> str:
     facts = {
-        "Recipe": record.get("recipe"),
-        "Seed": record.get("seed"),
-        "Training steps": _count(record.get("num_steps")),
-        "Bytes seen": _count(record.get("tokens_seen")),
-        **{key: value for key, value in settings.items() if not isinstance(value, Mapping)},
+        "Recipe": record.recipe,
+        "Seed": record.seed,
+        "Training steps": f"{record.num_steps:,}",
+        "Bytes seen": f"{record.tokens_seen:,}",
+        **{key: value for key, value in sorted(record.settings.items()) if not isinstance(value, Mapping)},
     }
-    lines = [f"- {name}: {_plain(value)}" for name, value in facts.items() if value is not None]
-    for split, about in sorted(_mapping(record.get("data")).items()):
-        about = _mapping(about)
-        if about.get("sha256"):
-            size = f", {_count(about.get('bytes') or about.get('size'))} bytes" if len(about) > 1 else ""
-            lines.append(f"- Data, {split}: sha256 `{_plain(about['sha256'])}`{size}")
-    command = record.get("command")
-    repeat = f"\n\nTo repeat the run:\n\n```\n{_plain(command)}\n```" if command else ""
+    lines = [f"- {_plain(name)}: {_plain(value)}" for name, value in facts.items() if value is not None]
+    for split, about in sorted(record.data.items()):
+        if isinstance(about, Mapping) and "sha256" in about:
+            size = f", {about['bytes']:,} bytes" if isinstance(about.get("bytes"), int) else ""
+            lines.append(f"- Data, {_plain(split)}: sha256 `{_plain(about['sha256'])}`{size}")
+    repeat = f"\n\nTo repeat the run:\n\n```\n{_plain(record.command, LONGEST_TEXT)}\n```" if record.command else ""
     return "## Training\n\n" + "\n".join(lines) + repeat
 
 
-def _results(record: Mapping[str, Any], rows: list[ComparisonRow]) -> str:
+def _results(record: RunRecord | None, rows: list[ComparisonRow]) -> str:
     metrics = _metrics(record)
     if not metrics and not rows:
         return ""
@@ -189,26 +180,12 @@ def _results(record: Mapping[str, Any], rows: list[ComparisonRow]) -> str:
     return "\n\n".join(parts)
 
 
-def _metrics(record: Mapping[str, Any]) -> dict[str, float]:
-    """The finite final numbers of a record that the card has a name for."""
-    final = _mapping(record.get("final"))
-    numbers = {key: final[key] for key in METRICS if isinstance(final.get(key), int | float)}
-    return {key: float(value) for key, value in numbers.items() if math.isfinite(value)}
+def _metrics(record: RunRecord | None) -> dict[str, float]:
+    """The final numbers of a record that the card has a name for."""
+    return {metric: float(record.final[metric]) for metric in METRICS if metric in record.final} if record else {}
 
 
-def _corpus(record: Mapping[str, Any]) -> str:
-    return _plain(_mapping(record.get("settings")).get("corpus") or "")
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _count(value: Any) -> str | None:
-    return f"{value:,}" if isinstance(value, int) else None
-
-
-def _plain(value: Any) -> str:
-    """A value on one line, with nothing in it that Markdown would take for a table, a block or a tag."""
+def _plain(value: Any, longest: int = 300) -> str:
+    """A value on one line, without the characters that Markdown takes for a table, a code block or a tag."""
     text = " ".join(str(value).split())
-    return text.replace("|", "/").replace("`", "'").replace("<", "&lt;")[:300]
+    return text.replace("|", "/").replace("`", "'").replace("<", "&lt;")[:longest]

@@ -1,4 +1,4 @@
-"""One safetensors file: written in a stream, read as a map of the file, its header checked to the last byte."""
+"""One safetensors file: written piece by piece with aligned tensors, read in place from the mapped file."""
 
 import hashlib
 import json
@@ -12,9 +12,11 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from safetensors import SafetensorError, safe_open
 
+from tipshare.checkpoint.checksums import FileSum
 from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.strict_json import parse_json
+from tipshare.checkpoint.regular_files import open_file
 
 DTYPES: dict[str, np.dtype] = {"F32": np.dtype(np.float32), "BF16": np.dtype(ml_dtypes.bfloat16)}
 DTYPE_CODES = {dtype: code for code, dtype in DTYPES.items()}
@@ -22,7 +24,8 @@ DTYPE_CODES = {dtype: code for code, dtype in DTYPES.items()}
 # Arrays that start at a multiple of this can be used in place, straight from the mapped file.
 ALIGNMENT = 64
 LARGEST_HEADER = 4 * 2**20
-LARGEST_DIMENSIONS = 16
+# Elements looked at together: few enough for their copy to stay in a core's cache.
+FINITE_BLOCK = 2**17
 LENGTH_BYTES = 8
 
 
@@ -38,7 +41,7 @@ class TensorEntry:
 
 @dataclass(frozen=True)
 class Header:
-    """What the head of a file says, checked against the file's size."""
+    """What a file holds, and where its tensors begin."""
 
     metadata: dict[str, str]
     tensors: dict[str, TensorEntry]
@@ -50,8 +53,8 @@ def order_tensors(tensors: Mapping[str, np.ndarray]) -> list[str]:
     return sorted(tensors, key=lambda name: (tensors[name].nbytes % ALIGNMENT != 0, name))
 
 
-def write_file(path: Path, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> tuple[int, str]:
-    """Write a safetensors file and wait until it is on disk; returns its size and sha256."""
+def write_file(path: Path, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> FileSum:
+    """Write a safetensors file and wait until it is on disk."""
     header: dict[str, Any] = {"__metadata__": dict(metadata)}
     names, offset = order_tensors(tensors), 0
     for name in names:
@@ -70,8 +73,8 @@ def write_file(path: Path, tensors: Mapping[str, np.ndarray], metadata: Mapping[
     return write_pieces(path, pieces)
 
 
-def write_pieces(path: Path, pieces: Iterable[Any]) -> tuple[int, str]:
-    """Write pieces of bytes one after the other, flush them to disk, and return the size and sha256 of it all."""
+def write_pieces(path: Path, pieces: Iterable[Any]) -> FileSum:
+    """Write pieces of bytes one after the other and flush them to disk."""
     digest, size = hashlib.sha256(), 0
     with path.open("wb") as file:
         for piece in pieces:
@@ -80,39 +83,40 @@ def write_pieces(path: Path, pieces: Iterable[Any]) -> tuple[int, str]:
             size += len(piece)
         file.flush()
         os.fsync(file.fileno())
-    return size, digest.hexdigest()
+    return FileSum(size, digest.hexdigest())
 
 
 def read_header(path: Path) -> Header:
-    """The checked header of a safetensors file; reads nothing else of it."""
+    """The checked header of a safetensors file; reads nothing else of it.
+
+    The safetensors library checks that the header is well formed and that the tensors fill the rest of the file,
+    without a hole and without sharing a byte. Before that, the file must be a regular one with a header of bounded
+    size; after it, every tensor must have a dtype of weights.
+    """
     name = path.name
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        length = int.from_bytes(file.read(LENGTH_BYTES), "little")
+    if length > LARGEST_HEADER:
+        raise CheckpointError(f"{name} has a header of {length:,} bytes; at most {LARGEST_HEADER:,} are read")
+    tensors: dict[str, TensorEntry] = {}
+    start = 0
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            prefix = file.read(LENGTH_BYTES)
-            length = int.from_bytes(prefix, "little")
-            if len(prefix) < LENGTH_BYTES or length > size - LENGTH_BYTES:
-                raise CheckpointError(f"{name} is truncated: it ends before its header does")
-            if length > LARGEST_HEADER:
-                raise CheckpointError(f"{name} has a header of {length:,} bytes; at most {LARGEST_HEADER:,} are read")
-            text = file.read(length)
-    except FileNotFoundError as error:
-        raise CheckpointError(f"{name} is missing: this folder is not a complete checkpoint") from error
-    except OSError as error:
-        raise CheckpointError(f"{name} cannot be read: {error.strerror}") from error
-    fields = parse_json(text, f"the header of {name}")
-    metadata = fields.pop("__metadata__", {})
-    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
-        raise CheckpointError(f"{name}: the header's metadata must map names to texts")
-    tensors = {tensor: _check_entry(f"{name}: {tensor!r}", entry) for tensor, entry in fields.items()}
-    _check_cover(name, tensors, size - LENGTH_BYTES - length)
-    return Header(metadata, tensors, LENGTH_BYTES + length)
-
-
-def map_file(path: Path) -> mmap.mmap:
-    """The file as read-only memory, filled from disk when it is used."""
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        with safe_open(path, "np") as opened:
+            metadata = opened.metadata() or {}
+            for tensor in opened.offset_keys():
+                described = opened.get_slice(tensor)
+                code, shape = described.get_dtype(), tuple(described.get_shape())
+                if code not in DTYPES:
+                    raise CheckpointError(
+                        f"{name}: {tensor!r:.80} has dtype {code!r}; weights are {' or '.join(DTYPES)}"
+                    )
+                end = start + math.prod(shape) * DTYPES[code].itemsize
+                tensors[tensor] = TensorEntry(DTYPES[code], shape, start, end)
+                start = end
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"{name} is truncated, or not a safetensors file: {str(error)[:200]}") from error
+    return Header(metadata, tensors, size - start)
 
 
 def view_tensor(mapped: mmap.mmap, header: Header, name: str) -> np.ndarray:
@@ -122,34 +126,12 @@ def view_tensor(mapped: mmap.mmap, header: Header, name: str) -> np.ndarray:
     return np.frombuffer(mapped, entry.dtype, count, header.data_start + entry.start).reshape(entry.shape)
 
 
-def _check_entry(where: str, entry: Any) -> TensorEntry:
-    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
-        raise CheckpointError(f"{where} needs exactly dtype, shape and data_offsets in the header")
-    code, shape, span = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(code, str) or code not in DTYPES:
-        raise CheckpointError(f"{where} has dtype {code!r}; weights are {' or '.join(DTYPES)}")
-    if not _is_size_list(shape) or len(shape) > LARGEST_DIMENSIONS:
-        raise CheckpointError(f"{where} has shape {str(shape)[:80]}, which is not a list of sizes")
-    if not _is_size_list(span) or len(span) != 2:
-        raise CheckpointError(f"{where} has data_offsets {str(span)[:80]}, which are not a start and an end")
-    needed = math.prod(shape) * DTYPES[code].itemsize
-    if span[1] - span[0] != needed:
-        raise CheckpointError(f"{where} has {span[1] - span[0]:,} bytes, but its shape {shape} needs {needed:,}")
-    return TensorEntry(DTYPES[code], tuple(shape), span[0], span[1])
-
-
-def _is_size_list(value: Any) -> bool:
-    # Bounded sizes keep products of a hostile header from growing without end.
-    return isinstance(value, list) and all(type(each) is int and 0 <= each < 2**63 for each in value)
-
-
-def _check_cover(name: str, tensors: dict[str, TensorEntry], data_size: int) -> None:
-    """The tensors must fill the rest of the file, without a hole and without sharing a byte."""
-    end = 0
-    for tensor, entry in sorted(tensors.items(), key=lambda item: (item[1].start, item[1].end)):
-        if entry.start != end:
-            raise CheckpointError(f"{name}: {tensor!r} starts at byte {entry.start:,}, where {end:,} was due")
-        end = entry.end
-    if end != data_size:
-        state = "truncated" if data_size < end else "too long"
-        raise CheckpointError(f"{name} is {state}: its tensors need {end:,} bytes and it has {data_size:,}")
+def is_finite(array: np.ndarray) -> bool:
+    """Whether a float32 or bfloat16 array is free of NaN and infinity."""
+    # Their exponent bits are all ones; without the sign bit, which the shift drops, such numbers are the largest.
+    bits, least = (np.uint16, 0xFF00) if array.dtype.itemsize == 2 else (np.uint32, 0xFF000000)
+    numbers = array.reshape(-1).view(bits)
+    return all(
+        (numbers[start : start + FINITE_BLOCK] << 1).max(initial=0) < least
+        for start in range(0, numbers.size, FINITE_BLOCK)
+    )

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tipshare.checkpoint import Checkpoint, read_folder
-from tipshare.checkpoint.layout import CARD, DATA_FILES, FIGURE, is_weights_file
-from tipshare.checkpoint.record_file import check_private
+from tipshare.checkpoint.layout import CARD, DATA_FILES, FIGURE, is_checkpoint_file
+from tipshare.checkpoint.private import check_private
+from tipshare.checkpoint.regular_files import size_of
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -39,7 +40,7 @@ def push(
     tag: str | None = None,
     token: str | None = None,
 ) -> Published:
-    """Upload a checkpoint folder; either all of it is on the Hub afterwards or nothing has changed there.
+    """Upload a checkpoint folder in one commit: either all of it is on the Hub afterwards, or nothing has changed.
 
     Pushing an unchanged folder again makes no commit, so a push that failed is completed by repeating it.
 
@@ -55,23 +56,17 @@ def push(
     checkpoint = read_folder(Path(folder))
     checkpoint.verify()
     api = HfApi(token=token)
-    api.create_repo(repo_id, private=private, exist_ok=True)
     published = commit_files(api, repo_id, list_files(checkpoint), private=private, revision=revision)
     if tag is not None:
         _add_tag(api, repo_id, tag, published.commit)
     return published
 
 
-def is_checkpoint_file(name: str) -> bool:
-    """Whether a push may write, and so may delete, a file of that name."""
-    return is_weights_file(name) or name in (*DATA_FILES, CARD, FIGURE)
-
-
 def list_files(checkpoint: Checkpoint) -> dict[str, Path]:
-    """The files of a checkpoint that are published, by name; anything else in the folder stays at home."""
-    names = [*checkpoint.sums, *DATA_FILES, CARD, FIGURE]
-    paths = {name: checkpoint.folder / name for name in dict.fromkeys(names)}
-    return {name: path for name, path in paths.items() if path.is_file()}
+    """The files of a checkpoint that are published, by name; other files in the folder are not."""
+    names = dict.fromkeys([*checkpoint.sums, *DATA_FILES, CARD, FIGURE])
+    paths = {name: checkpoint.folder / name for name in names}
+    return {name: path for name, path in paths.items() if path.is_file() or path.is_symlink()}
 
 
 def commit_files(
@@ -85,9 +80,10 @@ def commit_files(
     message: str = "Upload checkpoint",
     is_ours: Callable[[str], bool] = is_checkpoint_file,
 ) -> Published:
-    """One commit that makes the repository hold `files`.
+    """One commit that makes the repository hold `files`; the repository is made if there is none.
 
-    `HfApi.upload_folder` would be shorter, but it may split an upload into several commits.
+    Nothing is sent if a file is not a regular one (what a link leads to was perhaps never meant to be published) or
+    holds a secret. `HfApi.upload_folder` would be shorter, but it may split an upload into several commits.
 
     Args:
         is_ours: Which files of the repository the same commit deletes, by name, if they are not among `files`.
@@ -95,8 +91,11 @@ def commit_files(
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
     for name, path in files.items():
+        size_of(path)
         if name.endswith(TEXT_SUFFIXES):
             check_private(path.read_text(encoding="utf-8"), name)
+    space_sdk = "gradio" if repo_type == "space" else None
+    api.create_repo(repo_id, repo_type=repo_type, space_sdk=space_sdk, private=private, exist_ok=True)
     if revision is not None and revision != "main":
         api.create_branch(repo_id, branch=revision, repo_type=repo_type, exist_ok=True)
     before = api.repo_info(repo_id, revision=revision, repo_type=repo_type)

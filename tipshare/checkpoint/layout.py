@@ -3,9 +3,9 @@
 config.json              what the model is; `format_version` says how to read the rest
 model.safetensors        the weights; above 90 MB as model-00001-of-00003.safetensors, ... with
 model.safetensors.index.json   the file of every tensor
-checksums.json           size and sha256 of every file above and below, except the card and figures
-tokenizer.json, tokenizer_config.json, generation_config.json   for `transformers`
 record.json              the run that made the weights, if there was one
+checksums.json           size and sha256 of the files above, which are all that loading reads
+tokenizer.json, tokenizer_config.json, generation_config.json   for `transformers`
 README.md, gates.png     the model card
 """
 
@@ -27,17 +27,21 @@ FIGURE = "gates.png"
 
 SHARD_NAME = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
 
-# What is uploaded and downloaded: nothing else in a folder or a repository is ever touched.
-WEIGHT_PATTERNS = (WEIGHTS, "model-?????-of-?????.safetensors", INDEX)
+# What is uploaded and downloaded; other files in a folder or a repository are left alone.
 DATA_FILES = (CONFIG, CHECKSUMS, RECORD, TOKENIZER, TOKENIZER_CONFIG, GENERATION_CONFIG)
-PATTERNS = (*WEIGHT_PATTERNS, *DATA_FILES, CARD, FIGURE)
+PATTERNS = (WEIGHTS, "model-?????-of-?????.safetensors", INDEX, *DATA_FILES, CARD, FIGURE)
 
 # Larger weights are split, so that each file stays below the limits of common Git hosts.
 LARGEST_SHARD = 90 * 10**6
-# JSON files of a checkpoint hold names, shapes and curves; no honest one comes near this.
+# JSON files of a checkpoint hold names, shapes and curves, which need far less than this.
 LARGEST_JSON = 16 * 2**20
 
 
 def is_weights_file(name: str) -> bool:
     """Whether a file name is one that weights or their index can have."""
     return name in (WEIGHTS, INDEX) or SHARD_NAME.fullmatch(name) is not None
+
+
+def is_checkpoint_file(name: str) -> bool:
+    """Whether a file name is one that saving or pushing may write, and so may delete."""
+    return name in (*DATA_FILES, CARD, FIGURE) or is_weights_file(name)

@@ -1,8 +1,12 @@
-"""Read a checkpoint folder: all checks first, then the weights, in place."""
+"""Read a checkpoint folder: check all of it, then use the weights in place."""
 
+import hashlib
 import logging
 import mmap
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +15,27 @@ import jax
 import jax.random as jr
 import numpy as np
 
-from tipshare.checkpoint import checksums, config_file
-from tipshare.checkpoint.checksums import FileSum
-from tipshare.checkpoint.container import Header, map_file, read_header, view_tensor
+from tipshare.checkpoint import config_file
+from tipshare.checkpoint.checksums import FileSum, check_sha256, read_sums, verifying
+from tipshare.checkpoint.container import Header, is_finite, read_header, view_tensor
 from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import CHECKSUMS, CONFIG, FORMAT, FORMAT_VERSION, INDEX, RECORD, SHARD_NAME, WEIGHTS
-from tipshare.checkpoint.locate import Origin, locate
+from tipshare.checkpoint.layout import (
+    CHECKSUMS,
+    CONFIG,
+    FORMAT,
+    FORMAT_VERSION,
+    INDEX,
+    LARGEST_JSON,
+    RECORD,
+    SHARD_NAME,
+    WEIGHTS,
+)
+from tipshare.checkpoint.locate import Location, Origin, locate
 from tipshare.checkpoint.names import name_tensors
+from tipshare.checkpoint.record import RunRecord
+from tipshare.checkpoint.regular_files import map_file, read_file
 from tipshare.checkpoint.save import check_dtype
-from tipshare.checkpoint.strict_json import parse_json, read_json
+from tipshare.checkpoint.strict_json import parse_json
 from tipshare.config import ModelConfig
 from tipshare.model.language_model import LanguageModel
 
@@ -33,6 +49,7 @@ def load(
     cache_dir: str | Path | None = None,
     token: str | bool | None = None,
     dtype: Any = None,
+    verify: bool = True,
 ) -> LanguageModel:
     """The model of a checkpoint folder, of a bundled checkpoint, or of a Hub repository.
 
@@ -42,8 +59,13 @@ def load(
         cache_dir: Where the Hub client keeps downloads; None for its usual place.
         token: Access token for private repositories; None uses the one of the environment or the client's login.
         dtype: Cast the weights to "float32" or "bfloat16"; None keeps them as stored.
+        verify: Read all weights, compare their sha256 and look for NaN. Without it, weights are read when they are
+            first used, and a changed byte in them goes unnoticed; all other files are compared in any case.
     """
-    return open_checkpoint(name, revision=revision, cache_dir=cache_dir, token=token).load(dtype)
+    place = _find(name, revision, cache_dir, token)
+    # Hashing begins before the other checks, which take about as long.
+    with _weights(place.folder, read_sums(place.folder), verify) as files:
+        return read_folder(place.folder, place.origin)._arrays(files, dtype, check_finite=verify)
 
 
 def open_checkpoint(
@@ -54,8 +76,7 @@ def open_checkpoint(
     token: str | bool | None = None,
 ) -> "Checkpoint":
     """A checkpoint with its config, headers and record checked, and no weights read; arguments as for `load`."""
-    place = locate(name, revision=revision, cache_dir=cache_dir, token=token)
-    logger.info("%s: from %s", name, place.origin)
+    place = _find(name, revision, cache_dir, token)
     return read_folder(place.folder, place.origin)
 
 
@@ -66,7 +87,8 @@ class Checkpoint:
     Attributes:
         origin: Where it was found: "path", "bundle", "cache" or "Hub".
         dtype: How the weights are stored.
-        record: The run that made the weights, if it is known.
+        record: The run that made the weights; None if there is no record, or one that is not valid.
+        record_problem: Why `record` is None although the folder has a record.json.
         sums: Size and sha256 by file.
         headers: The header of every weights file.
         shapes: The model with shapes in the place of arrays.
@@ -76,25 +98,27 @@ class Checkpoint:
     origin: Origin
     config: ModelConfig
     dtype: np.dtype
-    record: dict[str, Any] | None
+    record: RunRecord | None
+    record_problem: str | None
     sums: dict[str, FileSum]
     headers: dict[str, Header]
     shapes: LanguageModel
 
-    def verify(self, *, full: bool = True) -> None:
-        """Read all weights and raise CheckpointError unless every file is as it was written.
+    def verify(self) -> None:
+        """Read all weights and raise CheckpointError unless every byte is as it was written, and no NaN among them."""
+        with _weights(self.folder, self.sums) as files:
+            self._check_finite(files)
 
-        Args:
-            full: Compare the sha256 of the files, not only their fingerprints.
-        """
-        checksums.check_weights(self.folder, self.headers, self.sums, full=full)
+    def load(self, dtype: Any = None, *, verify: bool = True) -> LanguageModel:
+        """The model; arguments as for `tipshare.load`."""
+        with _weights(self.folder, self.sums, verify) as files:
+            return self._arrays(files, dtype, check_finite=verify)
 
-    def load(self, dtype: Any = None) -> LanguageModel:
-        """The model; aligned tensors stay in the mapped file and take no memory of their own."""
+    def _arrays(self, files: Mapping[str, mmap.mmap], dtype: Any, *, check_finite: bool) -> LanguageModel:
+        """The model; its tensors are views of the mapped files, which JAX uses in place on a CPU if it can."""
         wanted = self.dtype if dtype is None else check_dtype(dtype)
-        # What has just come over a network is looked at more closely, once.
-        self.verify(full=self.origin == "Hub")
-        files = {name: map_file(self.folder / name) for name in self.headers}
+        if check_finite:
+            self._check_finite(files)
         places = {tensor: name for name, header in self.headers.items() for tensor in header.tensors}
 
         def fetch(tensor: str) -> jax.Array:
@@ -109,24 +133,64 @@ class Checkpoint:
         leaves = [fetch(tensor) for tensor in name_tensors(self.shapes)]
         return jax.tree.unflatten(jax.tree.structure(self.shapes), leaves)
 
+    def _check_finite(self, files: Mapping[str, mmap.mmap]) -> None:
+        for name, header in self.headers.items():
+            if not all(is_finite(view_tensor(files[name], header, tensor)) for tensor in header.tensors):
+                raise CheckpointError(
+                    f"{name} holds NaN or infinity: it was damaged, or training went wrong before it was saved"
+                )
+
 
 def read_folder(folder: Path, origin: Origin = "path") -> Checkpoint:
     """Check all of a checkpoint that can be checked without reading its weights."""
-    sums = checksums.parse(read_json(folder / CHECKSUMS))
-    checksums.check_sizes(folder, sums)
+    sums = read_sums(folder)
     if CONFIG not in sums:
         raise CheckpointError(f"{CHECKSUMS} does not list {CONFIG}")
-    # Parsed before its sum is compared: a wrong version or kind is the better news than a changed file.
-    stored = config_file.parse(read_json(folder / CONFIG))
-    checksums.check_content(folder, CONFIG, sums[CONFIG])
+    content = read_file(folder / CONFIG, LARGEST_JSON)
+    # Parsed before its sum is compared: a wrong version or kind says more than a changed file.
+    stored = config_file.parse(parse_json(content, CONFIG))
+    check_sha256(CONFIG, hashlib.sha256(content).hexdigest(), sums[CONFIG])
     headers = {name: read_header(folder / name) for name in _weight_files(folder, sums)}
     for name, header in headers.items():
         _check_metadata(name, header, stored.model.kind)
     shapes = _check_tensors(stored, headers)
-    record = None
-    if RECORD in sums:
-        record = parse_json(checksums.check_content(folder, RECORD, sums[RECORD]), RECORD)
-    return Checkpoint(folder, origin, stored.model, stored.dtype, record, sums, headers, shapes)
+    record, problem = _read_record(folder, sums, stored.model)
+    return Checkpoint(folder, origin, stored.model, stored.dtype, record, problem, sums, headers, shapes)
+
+
+def _find(name: str | Path, revision: str | None, cache_dir: str | Path | None, token: str | bool | None) -> Location:
+    place = locate(name, revision=revision, cache_dir=cache_dir, token=token)
+    logger.info("%s: from %s", name, place.origin)
+    return place
+
+
+@contextmanager
+def _weights(folder: Path, sums: dict[str, FileSum], verify: bool = True) -> Iterator[dict[str, mmap.mmap]]:
+    """The mapped weights files; other threads hash them while the block runs, unless that is not wanted."""
+    files = {name: map_file(folder / name) for name in sums if name.endswith(".safetensors")}
+    with verifying(files, sums) if verify else nullcontext():
+        yield files
+
+
+def _read_checked(folder: Path, name: str, sums: dict[str, FileSum]) -> bytes:
+    """The content of a small file, whose sha256 must be the listed one."""
+    content = read_file(folder / name, LARGEST_JSON)
+    check_sha256(name, hashlib.sha256(content).hexdigest(), sums[name])
+    return content
+
+
+def _read_record(folder: Path, sums: dict[str, FileSum], config: ModelConfig) -> tuple[RunRecord | None, str | None]:
+    """The record, or None and the reason: a record that is not valid must not keep anyone from using the weights."""
+    if RECORD not in sums:
+        return None, None
+    content = _read_checked(folder, RECORD, sums)
+    try:
+        record = RunRecord.from_json(content)
+    except ValueError as error:
+        return None, str(error)[:300]
+    if record.kind != config.kind:
+        return None, f"it is of a {record.kind}, and the model is a {config.kind}"
+    return record, None
 
 
 def _weight_files(folder: Path, sums: dict[str, FileSum]) -> list[str]:
@@ -138,7 +202,7 @@ def _weight_files(folder: Path, sums: dict[str, FileSum]) -> list[str]:
         return [WEIGHTS]
     if WEIGHTS in sums:
         raise CheckpointError(f"{CHECKSUMS} lists both {WEIGHTS} and {INDEX}: it must be one of them")
-    places = parse_json(checksums.check_content(folder, INDEX, sums[INDEX]), INDEX).get("weight_map")
+    places = parse_json(_read_checked(folder, INDEX, sums), INDEX).get("weight_map")
     if not isinstance(places, dict) or not places:
         raise CheckpointError(f"{INDEX} needs a weight_map from tensors to files")
     for tensor, name in places.items():
@@ -203,6 +267,7 @@ def _check_plausible(config: ModelConfig, count: int) -> None:
         )
 
 
+@lru_cache(maxsize=16)  # tracing a model takes longer than all other checks
 def _model_shapes(config: ModelConfig) -> LanguageModel:
     """The model with shapes in the place of arrays."""
     try:

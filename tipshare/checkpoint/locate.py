@@ -1,4 +1,4 @@
-"""Find a checkpoint by what a person calls it: a path, a bundled name, or a Hub repository."""
+"""Find a checkpoint by its path, its bundled name, or its Hub repository."""
 
 import os
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from tipshare.checkpoint.layout import CHECKSUMS, CONFIG, PATTERNS
 Origin = Literal["path", "bundle", "cache", "Hub"]
 
 BUNDLE_VARIABLE = "TIPSHARE_CHECKPOINTS"
+PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,16 @@ class Location:
 
 
 def bundle_folder() -> Path:
-    """The folder of the bundled checkpoints: `checkpoints/` beside the package, unless the environment names one."""
+    """The folder of the bundled checkpoints.
+
+    An environment variable may name it. In an installed package it is `bundled/` inside, with the two small
+    checkpoints; in a checkout of the project it is `checkpoints/` beside the package, with all of them.
+    """
     given = os.environ.get(BUNDLE_VARIABLE)
-    return Path(given) if given else Path(__file__).resolve().parents[2] / "checkpoints"
+    if given:
+        return Path(given)
+    inside = PACKAGE / "bundled"
+    return inside if inside.is_dir() else PACKAGE.parent / "checkpoints"
 
 
 def list_bundled() -> list[str]:

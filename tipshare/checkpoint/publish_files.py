@@ -1,22 +1,21 @@
-"""Put finished files into a folder, so that a reader never takes half of them for a checkpoint."""
+"""Put the files of a checkpoint into a folder, so that a reader never takes half of them for a whole one."""
 
-import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tipshare.checkpoint.layout import CHECKSUMS, CONFIG, is_checkpoint_file
+from tipshare.files import sync
+
 
 @contextmanager
-def published_files(folder: Path, *, first: str, last: str, is_stale: Callable[[str], bool]) -> Iterator[Path]:
+def published_files(folder: Path) -> Iterator[Path]:
     """A temporary folder to fill; on success its files appear in `folder`, on error nothing there has changed.
 
-    A new folder appears as a whole. In one that exists, other files stay as they are; `first` comes before the rest,
-    and `last`, without which nobody reads the rest, is away until everything else is in place.
-
-    Args:
-        is_stale: Which files of an earlier save go, by name, if the new ones do not replace them.
+    A new folder appears as a whole. In one that exists, files of an earlier checkpoint are replaced or deleted and
+    others stay; the checksums, without which no reader accepts the folder, are missing until all is in place.
     """
     folder = folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -27,29 +26,21 @@ def published_files(folder: Path, *, first: str, last: str, is_stale: Callable[[
             temporary.chmod(0o755)
             temporary.rename(folder)
         else:
-            _replace_files(temporary, folder, first, last, is_stale)
-        sync_folder(folder.parent)
+            _replace_files(temporary, folder)
+        sync(folder.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _replace_files(source: Path, target: Path, first: str, last: str, is_stale: Callable[[str], bool]) -> None:
-    (target / last).unlink(missing_ok=True)
+def _replace_files(source: Path, target: Path) -> None:
+    (target / CHECKSUMS).unlink(missing_ok=True)
     names = {entry.name for entry in source.iterdir()}
     for entry in list(target.iterdir()):
-        if is_stale(entry.name) and entry.name not in names:
+        if is_checkpoint_file(entry.name) and entry.name not in names:
             entry.unlink()
-    for name in sorted(names - {last}, key=lambda name: (name != first, name)):
+    # The config comes first: by it, an interrupted save can be told from someone else's files.
+    for name in sorted(names - {CHECKSUMS}, key=lambda name: (name != CONFIG, name)):
         (source / name).replace(target / name)
-    sync_folder(target)
-    (source / last).replace(target / last)
-    sync_folder(target)
+    sync(target)
+    (source / CHECKSUMS).replace(target / CHECKSUMS)
+    sync(target)

@@ -1,5 +1,6 @@
 """Write a model as a checkpoint folder."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -7,34 +8,34 @@ import jax
 import numpy as np
 
 from tipshare.checkpoint import checksums, config_file
-from tipshare.checkpoint.checksums import FileSum, is_finite, sum_file
-from tipshare.checkpoint.container import DTYPE_CODES, write_file, write_pieces
+from tipshare.checkpoint.card import make_card
+from tipshare.checkpoint.checksums import FileSum
+from tipshare.checkpoint.container import DTYPE_CODES, is_finite, write_file, write_pieces
 from tipshare.checkpoint.layout import (
     CARD,
     CHECKSUMS,
     CONFIG,
-    DATA_FILES,
-    FIGURE,
     FORMAT,
     FORMAT_VERSION,
     INDEX,
     LARGEST_SHARD,
     RECORD,
     WEIGHTS,
-    is_weights_file,
 )
 from tipshare.checkpoint.names import name_tensors
-from tipshare.checkpoint.publish_files import published_files, sync_folder
-from tipshare.checkpoint.record_file import dump_record, record_id
+from tipshare.checkpoint.private import check_private
+from tipshare.checkpoint.publish_files import published_files
+from tipshare.checkpoint.record import RunRecord
 from tipshare.checkpoint.strict_json import dump_json, read_json
 from tipshare.checkpoint.tokenizer_files import describe_files
+from tipshare.files import sync
 from tipshare.model.language_model import LanguageModel
 
 
 def save(
     model: LanguageModel,
     folder: str | Path,
-    record: dict[str, Any] | None = None,
+    record: RunRecord | Mapping[str, Any] | None = None,
     dtype: Any = None,
     *,
     largest_shard: int = LARGEST_SHARD,
@@ -45,34 +46,33 @@ def save(
     checkpoint or one that loading refuses.
 
     Args:
-        record: The run that made the weights, as JSON fields; it fills the card.
+        record: The run that made the weights, as a `RunRecord` or its JSON fields; it fills the card.
         dtype: Store the weights as "float32" or "bfloat16"; None keeps the model's own.
         largest_shard: Bytes of weights in one file; more are split over several files.
     """
-    from tipshare.checkpoint.card import make_card
-
     folder = Path(folder)
     _check_target(folder)
+    record = _check_record(record, model)
     tensors = _collect_tensors(model, dtype)
     stored_dtype = next(iter(tensors.values())).dtype
     metadata = {
         "format": FORMAT,
         "format_version": str(FORMAT_VERSION),
         "kind": model.config.kind,
-        "record": record_id(record),
+        "record": record.id if record else "",
     }
     texts = {CONFIG: dump_json(config_file.describe(model.config, stored_dtype))}
     if record is not None:
-        texts[RECORD] = dump_record(record)
+        texts[RECORD] = dump_json(record.to_fields())
     unchecked = {**describe_files(model.config), CARD: make_card(model.config, record).encode()}
-    with published_files(folder, first=CONFIG, last=CHECKSUMS, is_stale=_is_ours) as new:
+    with published_files(folder) as new:
         sums = write_weights(new, tensors, metadata, largest_shard)
         for name, content in texts.items():
-            sums[name] = sum_file(new / name, *write_pieces(new / name, [content]))
+            sums[name] = write_pieces(new / name, [content])
         for name, content in unchecked.items():
             write_pieces(new / name, [content])
         write_pieces(new / CHECKSUMS, [dump_json(checksums.describe(sums))])
-        sync_folder(new)
+        sync(new)
     return folder
 
 
@@ -82,16 +82,16 @@ def write_weights(
     """Write one weights file, or several and their index; returns the sums of all of them."""
     shards = split_shards(tensors, largest_shard)
     if len(shards) == 1:
-        return {WEIGHTS: sum_file(folder / WEIGHTS, *write_file(folder / WEIGHTS, tensors, metadata))}
+        return {WEIGHTS: write_file(folder / WEIGHTS, tensors, metadata)}
     sums, places = {}, {}
     for number, names in enumerate(shards, start=1):
         file_name = f"model-{number:05}-of-{len(shards):05}.safetensors"
         shard = {name: tensors[name] for name in names}
-        sums[file_name] = sum_file(folder / file_name, *write_file(folder / file_name, shard, metadata))
+        sums[file_name] = write_file(folder / file_name, shard, metadata)
         places.update(dict.fromkeys(names, file_name))
     total = sum(array.nbytes for array in tensors.values())
     index = dump_json({"metadata": {"total_size": total}, "weight_map": places})
-    sums[INDEX] = sum_file(folder / INDEX, *write_pieces(folder / INDEX, [index]))
+    sums[INDEX] = write_pieces(folder / INDEX, [index])
     return sums
 
 
@@ -131,15 +131,20 @@ def check_dtype(dtype: Any) -> np.dtype:
     return config_file.DTYPE_NAMES[name]
 
 
+def _check_record(record: RunRecord | Mapping[str, Any] | None, model: LanguageModel) -> RunRecord | None:
+    if record is None:
+        return None
+    if not isinstance(record, RunRecord):
+        record = RunRecord.from_fields(record)
+    if record.kind != model.config.kind:
+        raise ValueError(f"the record is of a {record.kind}, and the model is a {model.config.kind}")
+    check_private(record.to_json(), RECORD)
+    return record
+
+
 def _check_target(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; a checkpoint is a folder")
     taken = [name for name in (CONFIG, CARD, WEIGHTS) if (folder / name).exists()]
-    # The config is written first: an interrupted save can be told from someone else's files.
     if taken and not (taken[0] == CONFIG and read_json(folder / CONFIG).get("model_type") == FORMAT):
-        raise ValueError(f"{folder} has a {taken[0]} that is none of ours: choose another folder, or delete the file")
-
-
-def _is_ours(name: str) -> bool:
-    """Whether a file name is one that saving writes."""
-    return name in (*DATA_FILES, CARD, FIGURE) or is_weights_file(name)
+        raise ValueError(f"{folder} has a {taken[0]} that tipshare did not write: choose another folder, or delete it")

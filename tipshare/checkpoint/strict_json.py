@@ -6,32 +6,23 @@ from typing import Any
 
 from tipshare.checkpoint.errors import CheckpointError
 from tipshare.checkpoint.layout import LARGEST_JSON
+from tipshare.checkpoint.regular_files import read_file
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file of a checkpoint."""
-    try:
-        size = path.stat().st_size
-        if size > LARGEST_JSON:
-            raise CheckpointError(f"{path.name} has {size:,} bytes, more than the {LARGEST_JSON:,} that are read")
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        raise CheckpointError(f"{path.name} is missing: this folder is not a complete checkpoint") from error
-    except OSError as error:
-        raise CheckpointError(f"{path.name} cannot be read: {error.strerror}") from error
-    return parse_json(content, path.name)
+    return parse_json(read_file(path, LARGEST_JSON), path.name)
 
 
-def parse_json(content: bytes, name: str) -> dict[str, Any]:
-    """The JSON object that `content` holds; errors call it by `name`."""
+def parse_json(content: str | bytes, name: str) -> dict[str, Any]:
+    """The JSON object that `content` holds, or a CheckpointError that calls it by `name`."""
     try:
-        parsed = json.loads(
-            content.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys
-        )
-    except (ValueError, RecursionError) as error:  # ValueError covers bad UTF-8, bad JSON and numbers without end
-        raise CheckpointError(f"{name} is not the JSON of a checkpoint: {error}") from error
+        text = content if isinstance(content, str) else content.decode("utf-8")
+        parsed = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys)
+    except (ValueError, RecursionError) as error:  # ValueError: bad UTF-8, bad JSON, whole numbers of too many digits
+        raise CheckpointError(f"{name} is not valid JSON: {str(error)[:200]}") from error
     if not isinstance(parsed, dict):
-        raise CheckpointError(f"{name} must hold a JSON object, not {type(parsed).__name__}")
+        raise CheckpointError(f"{name} must be a JSON object, not {type(parsed).__name__}")
     return parsed
 
 

@@ -1,5 +1,1 @@
-"""The verbs of `python -m tipshare`: one module each, with `add_command(commands)` and `run(args)`."""
-
-from tipshare.commands import download, generate, info
-
-VERBS = (generate, info, download)
+"""The verbs of `tipshare`, one file each: a dataclass of arguments with a `run` that gives the exit code."""

@@ -1,32 +1,39 @@
-"""`python -m tipshare download REPO`: fetch a checkpoint from the Hub and check it."""
+"""`tipshare download`: fetch a checkpoint from the Hub and check it."""
 
-import argparse
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from tipshare.checkpoint import open_checkpoint
-from tipshare.checkpoint.hub import list_files
+import tyro
 
-
-def add_command(subparsers: Any) -> None:
-    parser = subparsers.add_parser("download", help="fetch a checkpoint from the Hub and check it")
-    parser.add_argument("repository", help="a Hub id such as organisation/name")
-    parser.add_argument("--revision", help="branch, tag or commit")
-    parser.add_argument("--to", type=Path, help="copy it to this new folder; by default it stays in the cache")
-    parser.set_defaults(run=run)
+from tipshare.commands.options import Revision
 
 
-def run(args: argparse.Namespace) -> int:
-    if args.to is not None and args.to.exists():
-        raise ValueError(f"{args.to} exists: choose a new folder")
-    checkpoint = open_checkpoint(args.repository, revision=args.revision)
-    checkpoint.verify()
-    folder = checkpoint.folder
-    if args.to is not None:
-        folder = args.to
-        folder.mkdir(parents=True)
-        for name, path in list_files(checkpoint).items():
-            shutil.copyfile(path, folder / name)
-    print(f"{args.repository} ({checkpoint.config.kind}, from {checkpoint.origin}): {folder}")
-    return 0
+@dataclass(frozen=True, kw_only=True)
+class Download:
+    """Fetch a checkpoint from the Hugging Face Hub and compare every file with its sha256."""
+
+    repository: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="REPOSITORY")]
+    """A Hub id such as organisation/name."""
+    revision: Revision = None
+    """Branch, tag or commit."""
+    to: Annotated[Path | None, tyro.conf.arg(metavar="FOLDER")] = None
+    """Copy it to this new folder; without it, the checkpoint stays in the cache of the Hub client."""
+
+    def run(self) -> int:
+        from tipshare.checkpoint import open_checkpoint
+        from tipshare.checkpoint.hub import list_files
+
+        if self.to is not None and self.to.exists():
+            raise ValueError(f"{self.to} exists: choose a new folder")
+        checkpoint = open_checkpoint(self.repository, revision=self.revision)
+        checkpoint.verify()
+        folder = checkpoint.folder
+        if self.to is not None:
+            folder = self.to
+            folder.mkdir(parents=True)
+            for name, path in list_files(checkpoint).items():
+                shutil.copyfile(path, folder / name)
+        print(f"{self.repository} ({checkpoint.config.kind}, from {checkpoint.origin}): {folder}")
+        return 0

@@ -1,53 +1,59 @@
-"""`python -m tipshare generate CHECKPOINT "prompt"`: write on after a prompt, on the terminal as it comes."""
+"""`tipshare generate`: continue a prompt, shown as it is written."""
 
-import argparse
 import json
 import sys
 import time
 import warnings
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TextIO
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, TextIO
 
+import tyro
+
+from tipshare.commands.options import (
+    DEFAULT_CHECKPOINT,
+    STANDARD_INPUT,
+    AsJson,
+    CheckpointName,
+    DepthSteps,
+    read_argument,
+)
 from tipshare.generation.sampling import Sampling
 
 if TYPE_CHECKING:
     from tipshare.model.language_model import LanguageModel
 
 
-def add_command(commands: Any) -> None:
-    """Add the verb to an argparse parser."""
-    default = Sampling()
-    parser = commands.add_parser("generate", help="write on after a prompt")
-    parser.add_argument("checkpoint", help="a checkpoint folder, a bundled name or a Hub repository")
-    parser.add_argument("prompt", nargs="?", help="the text to continue; read from standard input if left out")
-    parser.add_argument("--max-bytes", type=int, default=default.max_bytes, help="(default %(default)s)")
-    parser.add_argument("--temperature", type=float, default=default.temperature, help="0 is greedy (%(default)s)")
-    parser.add_argument("--top-k", type=int, help="choose among the k most probable bytes")
-    parser.add_argument("--top-p", type=float, default=default.top_p, help="... that reach this probability")
-    parser.add_argument("--min-p", type=float, default=default.min_p, help="drop bytes below this share of the best")
-    parser.add_argument("--repetition-penalty", type=float, default=default.repetition_penalty)
-    parser.add_argument("--seed", type=int, default=default.seed, help="(default %(default)s)")
-    parser.add_argument("--stop", action="append", default=[], help="end at this text; may be given again")
-    parser.add_argument("--steps", type=int, help="depth steps, for kinds whose weights are defined at every depth")
-    parser.add_argument("--json", action="store_true", help="one JSON object with the text and every byte's odds")
-    parser.set_defaults(run=run)
+@dataclass(frozen=True, kw_only=True)
+class SamplingOptions(Sampling):
+    """`Sampling` as flags."""
+
+    stop: Annotated[tuple[str, ...], tyro.conf.arg(metavar="TEXT ...")] = ()
+    """Texts that end the writing; the one that is met is left out."""
 
 
-def run(args: argparse.Namespace) -> int:
-    from tipshare.checkpoint import load  # pyright: ignore[reportMissingImports]
+@dataclass(frozen=True, kw_only=True)
+class Generate:
+    """Continue a prompt. The text goes to standard output as it is written, notes and speed to standard error."""
 
-    settings = read_settings(args)
-    model = load(args.checkpoint, dtype="float32")
-    # As bytes: what comes from a pipe need not be UTF-8.
-    prompt = sys.stdin.buffer.read() if args.prompt is None else args.prompt.encode("utf-8", "surrogateescape")
-    write_text(model, prompt, settings, steps=args.steps, as_json=args.json, out=sys.stdout, notes=sys.stderr)
-    return 0
+    prompt: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PROMPT")] = STANDARD_INPUT
+    """The text to continue; - reads it from standard input."""
+    checkpoint: CheckpointName = DEFAULT_CHECKPOINT
+    """A folder, a bundled name, or a Hub id such as organisation/name."""
+    steps: DepthSteps = None
+    """Depth steps, for kinds whose weights are defined at every depth; the trained number if left out."""
+    json: AsJson = False
+    """Print one JSON object with the text and the probability, rank and alternatives of every byte."""
+    sampling: Annotated[SamplingOptions, tyro.conf.arg(name="")] = field(default_factory=SamplingOptions)
 
+    def run(self) -> int:
+        from tipshare.checkpoint import load
+        from tipshare.compilation import use_compilation_cache
 
-def read_settings(args: argparse.Namespace) -> Sampling:
-    """The settings that parsed arguments name; those without an option keep their defaults."""
-    given = {each.name: getattr(args, each.name) for each in fields(Sampling) if each.name in args}
-    return Sampling(**{**given, "stop": tuple(args.stop)})
+        prompt = read_argument(self.prompt)
+        use_compilation_cache()
+        model = load(self.checkpoint, dtype="float32")
+        write_text(model, prompt, self.sampling, steps=self.steps, as_json=self.json, out=sys.stdout, notes=sys.stderr)
+        return 0
 
 
 def write_text(
@@ -60,7 +66,7 @@ def write_text(
     out: TextIO,
     notes: TextIO,
 ) -> None:
-    """Write what the model makes of a prompt to `out`, and warnings and speed to `notes`."""
+    """Write the continuation of a prompt to `out`, and warnings and speed to `notes`."""
     from tipshare.generation.streaming import stream
 
     with warnings.catch_warnings(record=True) as caught:

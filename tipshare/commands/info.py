@@ -1,48 +1,61 @@
-"""`python -m tipshare info CHECKPOINT`: what a checkpoint is, how it was made and whether its files are sound."""
+"""`tipshare info`: what a checkpoint is, how it was made and whether its files are sound."""
 
-import argparse
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
-from tipshare.checkpoint import Checkpoint, open_checkpoint, record_id
-from tipshare.model.parameters import count_parameters
+import tyro
+
+from tipshare.commands.options import AsJson, CheckpointName, Revision
+
+if TYPE_CHECKING:
+    from tipshare.checkpoint import Checkpoint
 
 SETTINGS = ("corpus", "batch_size", "learning_rate", "precision")
 
 
-def add_command(subparsers: Any) -> None:
-    parser = subparsers.add_parser("info", help="show a checkpoint: kind, parameters, recipe, metrics, files")
-    parser.add_argument("checkpoint", help="a folder, a bundled name, or a Hub id such as organisation/name")
-    parser.add_argument("--revision", help="branch, tag or commit on the Hub")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--quick", action="store_true", help="do not read the weights to compare their sha256")
-    parser.set_defaults(run=run)
+@dataclass(frozen=True, kw_only=True)
+class Info:
+    """Show a checkpoint: kind, parameters, recipe, metrics, files; and check its files."""
+
+    checkpoint: Annotated[CheckpointName, tyro.conf.Positional]
+    """A folder, a bundled name, or a Hub id such as organisation/name."""
+    revision: Revision = None
+    """Branch, tag or commit on the Hub."""
+    json: AsJson = False
+    """Print one JSON object."""
+    quick: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Do not read the weights to compare their sha256."""
+
+    def run(self) -> int:
+        from tipshare.checkpoint import open_checkpoint
+
+        checkpoint = open_checkpoint(self.checkpoint, revision=self.revision)
+        if not self.quick:
+            checkpoint.verify()
+        shown = describe(checkpoint)
+        print(json.dumps(shown, indent=2) if self.json else "\n".join(_lines(shown)))
+        return 0
 
 
-def run(args: argparse.Namespace) -> int:
-    checkpoint = open_checkpoint(args.checkpoint, revision=args.revision)
-    if not args.quick:
-        checkpoint.verify()
-    shown = describe(checkpoint)
-    print(json.dumps(shown, indent=2) if args.json else "\n".join(_lines(shown)))
-    return 0
-
-
-def describe(checkpoint: Checkpoint) -> dict[str, Any]:
+def describe(checkpoint: "Checkpoint") -> dict[str, Any]:
     """What the command shows, as JSON fields."""
-    counts, record = count_parameters(checkpoint.config), checkpoint.record or {}
+    from tipshare.model.parameters import count_parameters
+
+    counts, record = count_parameters(checkpoint.config), checkpoint.record
     parts = {part: getattr(counts, part) for part in ("embedding", "block", "gates", "generators", "head")}
     return {
         "kind": checkpoint.config.kind,
         "found": checkpoint.origin,
         "dtype": checkpoint.dtype.name,
         "parameters": {**{part: count for part, count in parts.items() if count}, "total": counts.total},
-        "recipe": record.get("recipe"),
-        "record": record_id(record) or None,
-        "seed": record.get("seed"),
-        "num_steps": record.get("num_steps"),
-        "settings": record.get("settings") or {},
-        "metrics": record.get("final") or {},
+        "recipe": record.recipe if record else None,
+        "record": record.id if record else None,
+        "record_problem": checkpoint.record_problem,
+        "seed": record.seed if record else None,
+        "num_steps": record.num_steps if record else None,
+        "settings": record.settings if record else {},
+        "metrics": record.final if record else {},
         "files": {name: {"size": each.size, "sha256": each.sha256} for name, each in checkpoint.sums.items()},
     }
 
@@ -59,6 +72,8 @@ def _lines(shown: dict[str, Any]) -> list[str]:
         settings = {name: shown["settings"][name] for name in SETTINGS if name in shown["settings"]}
         facts = [f"seed {shown['seed']}", f"{shown['num_steps']} steps", *(f"{k} {v}" for k, v in settings.items())]
         lines.append(f"recipe      {shown['recipe']} ({', '.join(facts)}), record {shown['record']}")
+    if shown["record_problem"] is not None:
+        lines.append(f"record      ignored, because it is not valid: {shown['record_problem']}")
     for name, value in shown["metrics"].items():
         lines.append(f"metric      {name} {value:.4f}" if isinstance(value, float) else f"metric      {name} {value}")
     for name, each in shown["files"].items():

@@ -11,8 +11,9 @@ import tyro
 
 from tipshare.checkpoint import Checkpoint
 from tipshare.checkpoint.hub import Published
+from tipshare.checkpoint.record import RunRecord
 from tipshare.config import KINDS
-from training.results.records import RunRecord, read_records
+from training.results.records import read_records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,18 +94,22 @@ class PushSpace:
 def _push(
     checkpoint: Checkpoint, repo: str, records: Path | None, private: bool, tag: str | None, collection: bool
 ) -> None:
-    """Show what goes up and how large it is, push it, print the address."""
-    from training.publish.hub import COLLECTION, prepare_upload, push_upload
+    """Write the card, show what is uploaded and how large it is, push it, print the address."""
+    from tipshare.checkpoint.hub import push
+    from training.publish.hub import COLLECTION, add_to_collection, describe_upload, write_card
 
-    upload = prepare_upload(checkpoint, repo, _read(records))
-    print(upload, flush=True)
+    write_card(checkpoint, repo, _read(records))
+    print(describe_upload(checkpoint, repo), flush=True)
     with _hub_errors():
-        _report(push_upload(upload, private=private, tag=tag, collection=COLLECTION if collection else None))
+        published = push(checkpoint.folder, repo, private=private, tag=tag)
+        if collection:
+            add_to_collection(repo, COLLECTION)
+        _report(published)
 
 
 @contextmanager
 def _hub_errors() -> Iterator[None]:
-    """Turn what the Hub or the way to it can do into one line for the person at the keyboard."""
+    """Turn errors of the Hub and of the network into one line that says what to do."""
     from httpx2 import HTTPError
 
     try:

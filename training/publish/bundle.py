@@ -1,4 +1,4 @@
-"""Checkpoints that travel with the project: which of a run's files, in which precision, and how much in all."""
+"""Checkpoints that are kept in the project's repository: in which precision, and how large they may be in all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ import numpy as np
 import tipshare
 from tipshare.checkpoint import Checkpoint
 from tipshare.config import KINDS
-from training.results.records import RunRecord, append_record
+from training.results.records import append_record
 
-# Git keeps every version of a file, and people clone the project to look at a page.
+# Git keeps every version of a file, and everyone who clones the project downloads all of them.
 LARGEST_FLOAT32 = 20_000_000
 LARGEST_BUNDLE = 60_000_000
 
@@ -58,4 +58,4 @@ def write_bundle(planned: dict[str, BundledCheckpoint], folder: Path) -> None:
         record = each.checkpoint.record
         tipshare.save(each.checkpoint.load(), folder / kind, record, each.dtype)
         if record is not None:
-            append_record(RunRecord(**record), folder / "runs.jsonl")
+            append_record(record, folder / "runs.jsonl")

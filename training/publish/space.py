@@ -13,34 +13,25 @@ SKIPPED = {"__pycache__", ".ipynb_checkpoints"}
 WEIGHT_SUFFIXES = (".safetensors",)
 LARGEST_FILE = 90 * 10**6
 
-FRONT_MATTER = {
-    "title": "tipshare",
-    "emoji": "🕰️",
-    "colorFrom": "indigo",
-    "colorTo": "green",
-    "sdk": "gradio",
-    "python_version": '"3.11"',
-    "app_file": "app.py",
-    "license": "mit",
-    "short_description": "One block, every depth",
-}
-
 
 def make_readme(readme: str, requirements: str, models: Sequence[str]) -> str:
-    """The Space's README.md: front matter for this version of Gradio and these models, over the project's own text."""
-    text = re.sub(r"\A---\n.*?\n---\n", "", readme, flags=re.S)
+    """The Space's README.md: the project's own, with the Gradio version of requirements.txt and these models."""
+    from huggingface_hub import SpaceCard
+
     found = re.search(r"^gradio==(\S+)$", requirements, flags=re.M)
     if found is None:
         raise ValueError("requirements.txt does not pin gradio (gradio==...): the Space needs its exact version")
-    lines = [f"{key}: {value}" for key, value in {**FRONT_MATTER, "sdk_version": found[1]}.items()]
-    if models:
-        lines += ["models:", *(f"- {model}" for model in models)]
-    return "\n".join(["---", *lines, "---", ""]) + text
+    card = SpaceCard(readme)
+    if card.data.get("sdk") != "gradio":
+        raise ValueError(f"{README} does not begin with the front matter of a Gradio Space (sdk: gradio)")
+    card.data["sdk_version"] = found[1]
+    card.data["models"] = list(models) or None
+    return str(card)
 
 
 def list_space_files(root: Path, *, with_weights: bool) -> dict[str, Path]:
     """The files of the demo by their path in the Space."""
-    missing = [name for name in ("app.py", "requirements.txt") if not (root / name).is_file()]
+    missing = [name for name in ("app.py", "requirements.txt", README) if not (root / name).is_file()]
     if missing:
         raise ValueError(f"{root} has no {missing[0]}: run this from the checkout of the project")
     paths = [root / name for name in FILES if (root / name).is_file()]
@@ -61,7 +52,7 @@ def list_space_files(root: Path, *, with_weights: bool) -> dict[str, Path]:
 def push_space(
     repo_id: str, root: Path, scratch: Path, *, models: Sequence[str] = (), private: bool = False
 ) -> Published:
-    """Upload the demo in one commit; the weights stay out if their models are named, for the Space fetches those.
+    """Upload the demo in one commit, without weights if models are named, because the Space then fetches those.
 
     Args:
         scratch: A folder for the README that is made.
@@ -71,13 +62,10 @@ def push_space(
 
     files = list_space_files(root, with_weights=not models)
     requirements = (root / "requirements.txt").read_text(encoding="utf-8")
-    text = (root / README).read_text(encoding="utf-8") if (root / README).is_file() else ""
     readme = scratch / README
-    readme.write_text(make_readme(text, requirements, models), encoding="utf-8")
-    api = HfApi()
-    api.create_repo(repo_id, repo_type="space", space_sdk="gradio", private=private, exist_ok=True)
+    readme.write_text(make_readme((root / README).read_text(encoding="utf-8"), requirements, models), encoding="utf-8")
     return commit_files(
-        api,
+        HfApi(),
         repo_id,
         {**files, README: readme},
         private=private,

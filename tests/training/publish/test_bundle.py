@@ -1,4 +1,4 @@
-"""Checkpoints that travel with the project."""
+"""Checkpoints that are kept in the project's repository, and the records beside them."""
 
 import dataclasses
 
@@ -7,9 +7,13 @@ import pytest
 import tipshare
 from tests.checkpoint.configs import TINY, build_tiny, equal_weights
 from tests.checkpoint.records import make_record, record_fields
+from tests.hub.conftest import hub  # noqa: F401
 from training.__main__ import main
 from training.publish import bundle
 from training.results.records import read_records, write_records
+
+# The Hub client's own way of sending large files.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
 
 @pytest.fixture
@@ -17,7 +21,8 @@ def runs(tmp_path):
     """A folder with a finished run per kind, as training leaves it."""
     for kind in TINY:
         tipshare.save(build_tiny(kind), tmp_path / "runs" / kind, record=record_fields(kind))
-        (tmp_path / "runs" / kind / "metrics.jsonl").write_text("{}\n")
+        (tmp_path / "runs" / kind / "metrics.jsonl").write_text('{"step": 1, "train_loss": 5.0}\n')
+    write_records(map(make_record, TINY), tmp_path / "runs" / "runs.jsonl")
     return tmp_path / "runs"
 
 
@@ -62,3 +67,14 @@ def test_records_are_added_and_those_of_the_same_run_replaced(tmp_path, capsys):
     assert [(record.seed, record.commit[0]) for record in read_records(folder / "runs.jsonl")] == [(2, "0"), (1, "1")]
     assert run_bundle("--folder", folder) == 2
     assert "nothing to bundle" in capsys.readouterr().err
+
+
+def test_a_folder_of_runs_gives_its_records_to_every_verb(runs, tmp_path, hub):  # noqa: F811
+    """A run's metrics lie in the same folder, are JSON lines too, and are no records."""
+    assert main(["report", str(runs), "--out", str(tmp_path / "report")]) == 0
+    assert "Time-Indexed SSM" in (tmp_path / "report" / "report.md").read_text()
+    assert run_bundle("--records", runs, "--folder", tmp_path / "bundle") == 0
+    assert {record.kind for record in read_records(tmp_path / "bundle" / "runs.jsonl")} == set(TINY)
+    assert main(["push", str(runs / "standard"), "--repo", "org/tiny", "--records", str(runs)]) == 0
+    card = hub.repository("org/tiny").files()["README.md"].content.decode()
+    assert all(f"| {kind} | " in card for kind in TINY)

@@ -1,72 +1,11 @@
-"""Records: what is written is what is read, and nothing half or wrong gets in."""
+"""Record files: one record per line, never half written, and told from other JSON lines."""
 
 import json
-import os
-from dataclasses import replace
 
 import pytest
 
 from tests.training.results.factory import make_record
-from training.results.records import RunRecord, append_record, read_records, write_records
-
-
-def test_a_record_comes_back_equal_from_one_line_of_json():
-    record = make_record("time-indexed-ssm", seed=7, loss=1.5)
-    line = record.to_json()
-    assert "\n" not in line
-    assert RunRecord.from_json(line) == record
-    assert RunRecord.from_json(line).id == record.id
-
-
-@pytest.mark.parametrize("name", ["final", "speed", "memory", "flops"])
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "2.0", None])
-def test_numbers_that_are_not_finite_are_refused(name, value):
-    with pytest.raises(ValueError, match=rf"{name}\.broken=.* is not finite"):
-        make_record(**{name: {"broken": value}})
-
-
-def test_nan_in_a_curve_is_not_written():
-    with pytest.raises(ValueError, match="Out of range float"):
-        make_record(curve=[[1, float("nan")]]).to_json()
-
-
-def test_another_format_is_refused():
-    fields = json.loads(make_record().to_json())
-    with pytest.raises(ValueError, match="record format 2 is not 1"):
-        RunRecord.from_json(json.dumps({**fields, "format": 2}))
-
-
-def test_missing_and_unknown_fields_are_named():
-    fields = json.loads(make_record().to_json())
-    del fields["commit"]
-    with pytest.raises(ValueError, match=r"missing \['commit'\], unknown \['colour'\]"):
-        RunRecord.from_json(json.dumps({**fields, "colour": "blue"}))
-
-
-@pytest.mark.parametrize("line", ["{", "[1]", '"a"'])
-def test_lines_that_are_no_record_are_refused(line):
-    with pytest.raises(ValueError, match="a record must be"):
-        RunRecord.from_json(line)
-
-
-def test_a_config_that_no_model_has_is_refused():
-    record = make_record()
-    with pytest.raises(ValueError, match="unknown model kind"):
-        replace(record, config={**record.config, "kind": "recurrent"})
-
-
-def test_the_id_depends_on_what_was_run_and_not_on_what_came_out():
-    record = make_record(loss=2.0)
-    assert make_record(loss=1.0, commit="fedcba9", machine={"device": "gpu"}).id == record.id
-    others = [
-        make_record(seed=43),
-        make_record("neural-ode"),
-        make_record(recipe="quick"),
-        make_record(config={"num_layers": 3}),
-        make_record(settings={"corpus": "shakespeare"}),
-        make_record(data={"train": {"sha256": "1" * 64}}),
-    ]
-    assert len({record.id, *(each.id for each in others)}) == 1 + len(others)
+from training.results.records import append_record, read_records, write_records
 
 
 def test_appending_a_repeated_run_replaces_it(tmp_path):
@@ -78,41 +17,54 @@ def test_appending_a_repeated_run_replaces_it(tmp_path):
     assert len(path.read_text().splitlines()) == 2
 
 
-def test_a_folder_is_read_as_the_union_of_its_files(tmp_path):
-    write_records([make_record(seed=1)], tmp_path / "a.jsonl")
-    write_records([make_record(seed=2), make_record(seed=1, loss=1.5)], tmp_path / "inner" / "b.jsonl")
-    (tmp_path / "notes.txt").write_text("not a record")
+def test_a_folder_is_read_as_the_union_of_its_record_files(tmp_path):
+    write_records([make_record(seed=1)], tmp_path / "a" / "runs.jsonl")
+    write_records([make_record(seed=2), make_record(seed=1, loss=1.5)], tmp_path / "b" / "runs.jsonl")
+    write_records([make_record(seed=3)], tmp_path / "saved.jsonl")
+    (tmp_path / "b" / "metrics.jsonl").write_text('{"step": 1, "train_loss": 5.0}\n')
     assert {each.seed: each.final["valid_loss"] for each in read_records(tmp_path)} == {1: 1.5, 2: 2.0}
+    assert [each.seed for each in read_records(tmp_path / "saved.jsonl")] == [3]  # by name, any file
+
+
+def test_a_file_without_records_that_is_given_by_name_is_refused(tmp_path):
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1, "train_loss": 5.0}\n')
+    with pytest.raises(ValueError, match=r"metrics\.jsonl, line 1: not a run record: missing"):
+        read_records(tmp_path / "metrics.jsonl")
 
 
 def test_a_broken_line_is_reported_with_file_and_number(tmp_path):
     path = tmp_path / "runs.jsonl"
-    path.write_text(make_record().to_json() + "\n\n{broken\n")
-    with pytest.raises(ValueError, match=r"runs\.jsonl, line 3: a record must be one line of JSON"):
+    path.write_text(make_record().to_json() + "\n\n{broken\n" + make_record(seed=1).to_json() + "\n")
+    with pytest.raises(ValueError, match=r"runs\.jsonl, line 3: the record is not valid JSON"):
+        read_records(path)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match=r"runs\.jsonl is not UTF-8 text"):
         read_records(path)
 
 
-def test_a_write_that_fails_leaves_the_old_file_whole(tmp_path):
-    path = tmp_path / "runs.jsonl"
-    write_records([make_record(seed=1)], path)
-    before = path.read_bytes()
-    with pytest.raises(ValueError, match="Out of range float"):
-        write_records([make_record(seed=2), make_record(seed=3, curve=[[1, float("inf")]])], path)
-    assert path.read_bytes() == before
+def test_a_torn_last_line_is_reported_with_the_way_out(tmp_path):
+    path, line = tmp_path / "runs.jsonl", make_record(seed=2).to_json()
+    for length in (1, len(line) // 2, len(line) - 1):
+        path.write_text(make_record(seed=1).to_json() + "\n" + line[:length])
+        with pytest.raises(ValueError, match=r"line 2: the file ends in the middle of a record.*Delete this last line"):
+            read_records(path)
+    path.write_text(make_record(seed=1).to_json() + "\n" + line)  # only the line's end is missing
+    assert len(read_records(path)) == 2
 
 
-def test_readers_see_the_old_or_the_new_file_and_never_a_part(tmp_path, monkeypatch):
+def test_characters_that_look_like_line_ends_do_not_break_a_record(tmp_path):
+    record = make_record(command="python \u2028 \x85 \x0b train")
+    line = json.dumps(record.to_fields(), ensure_ascii=False)
+    (tmp_path / "runs.jsonl").write_text(line + "\n", encoding="utf-8")
+    assert read_records(tmp_path / "runs.jsonl") == [record]
+
+
+def test_records_of_many_runs_are_written_as_a_whole(tmp_path, monkeypatch):
     path = tmp_path / "runs.jsonl"
     write_records([make_record(seed=1)], path)
     seen = []
-    real_fsync = os.fsync
-
-    def look_and_sync(descriptor):
-        seen.append([each.seed for each in read_records(path)])
-        real_fsync(descriptor)
-
-    monkeypatch.setattr("training.results.records.os.fsync", look_and_sync)
+    monkeypatch.setattr("tipshare.files.sync", lambda _: seen.append([each.seed for each in read_records(path)]))
     write_records([make_record(seed=seed) for seed in range(2, 50)], path)
-    assert seen == [[1]]
+    assert seen[0] == [1]
     assert len(read_records(path)) == 48
     assert [each.name for each in tmp_path.iterdir()] == ["runs.jsonl"]

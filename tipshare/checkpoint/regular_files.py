@@ -1,0 +1,63 @@
+"""Open files of a checkpoint folder: regular ones, inside the folder, and nothing else."""
+
+import mmap
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from tipshare.checkpoint.errors import CheckpointError
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file of a checkpoint folder for reading, or raise CheckpointError.
+
+    A pipe or a device could be read without end, and a link out of the folder could show any file of this machine.
+    """
+    _check_inside(path)
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise CheckpointError(f"{path.name} is not a regular file: a checkpoint holds no folders, pipes or devices")
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{path.name} is missing: fetch or save the checkpoint again") from error
+    except OSError as error:
+        raise CheckpointError(f"{path.name} cannot be read: {error.strerror}") from error
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a regular file of a checkpoint folder."""
+    with open_file(path) as file:
+        return os.fstat(file.fileno()).st_size
+
+
+def read_file(path: Path, most: int) -> bytes:
+    """The content of a file of a checkpoint folder, which may have at most `most` bytes."""
+    with open_file(path) as file:
+        try:
+            content = file.read(most + 1)
+        except OSError as error:
+            raise CheckpointError(f"{path.name} cannot be read: {error.strerror}") from error
+    if len(content) > most:
+        raise CheckpointError(f"{path.name} has more than the {most:,} bytes that are read")
+    return content
+
+
+def map_file(path: Path) -> mmap.mmap:
+    """A file of a checkpoint folder as read-only memory, filled from disk when it is used."""
+    with open_file(path) as file:
+        try:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:  # ValueError: an empty file cannot be mapped
+            raise CheckpointError(f"{path.name} cannot be read: {error}") from error
+
+
+def _check_inside(path: Path) -> None:
+    """Refuse links that lead out of the folder."""
+    folder, target = Path(os.path.realpath(path.parent)), Path(os.path.realpath(path))
+    if target.parent == folder:
+        return
+    # The Hub client's cache keeps the files of a snapshot in `blobs`, and links to them in `snapshots/<commit>`.
+    if folder.parent.name == "snapshots" and target.is_relative_to(folder.parents[1] / "blobs"):
+        return
+    raise CheckpointError(f"{path.name} is a link out of its folder: put the file itself there")
