@@ -11,6 +11,7 @@ import tyro
 
 from training.commands.options import RecipeName, RunOptions
 from training.commands.train import BUSY, DIVERGED
+from training.engine.signals import StopRequest, exit_code
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,8 @@ class Sweep:
     run_options: Annotated[RunOptions, tyro.conf.arg(name="")] = field(default_factory=RunOptions)
 
     def run(self) -> int:
+        child = Child()
+        child.stop.listen()
         runs = list(self._runs())
         outcomes = {0: "finished", DIVERGED: "diverged", BUSY: "trained by another process"}
         counts: dict[str, int] = {}
@@ -38,7 +41,7 @@ class Sweep:
             twin = self.run_options.describe_run(self.recipe, model, seed).finished_elsewhere()
             if twin:
                 print(f"the same run as {twin.model} of {twin.recipe}, which is finished")
-            code = 0 if twin else _run_child(self._command(model, seed))
+            code = 0 if twin else child.run(self._command(model, seed))
             if code not in outcomes:
                 print(f"stopped at {model}, seed {seed}; the same command continues", file=sys.stderr)
                 return code
@@ -65,15 +68,28 @@ class Sweep:
         return [sys.executable, "-m", "training", *words]
 
 
-def _run_child(command: list[str]) -> int:
-    """The exit code of a child; signals to stop are passed on, and it saves its state."""
-    child = subprocess.Popen(command)
-    handlers = {}
-    for each in (signal.SIGTERM, signal.SIGINT):
-        handlers[each] = signal.signal(each, lambda number, _: child.poll() is None and child.send_signal(number))
-    try:
-        code = child.wait()
-    finally:
-        for each, handler in handlers.items():
-            signal.signal(each, handler)
-    return code if code >= 0 else 128 - code
+class Child:
+    """The run that a sweep has under way.
+
+    Attributes:
+        stop: Whether the sweep was asked to stop.
+    """
+
+    def __init__(self) -> None:
+        self.stop = StopRequest(self._pass_on)
+        self._process: subprocess.Popen | None = None
+
+    def run(self, command: list[str]) -> int:
+        """Wait for a child and return its exit code; that of the signal if the sweep was asked to stop before."""
+        if self.stop.signal is None:
+            self._process = subprocess.Popen(command)
+            if self.stop.signal is not None:  # it came while the child was started
+                self._pass_on(self.stop.signal)
+            code = self._process.wait()
+            return code if code >= 0 else exit_code(-code)
+        return exit_code(self.stop.signal)
+
+    def _pass_on(self, number: int) -> None:
+        # A terminal sends SIGINT to the child as well, and a second one would end it before its state is saved.
+        if number == signal.SIGTERM and self._process is not None and self._process.poll() is None:
+            self._process.send_signal(number)

@@ -8,7 +8,7 @@ import tyro
 
 from training.commands.options import DeviceOptions, RecipeName, RunOptions
 from training.engine.history import DivergedError
-from training.engine.signals import StoppedError
+from training.engine.signals import StoppedError, StopRequest
 from training.engine.state import BusyError
 
 DIVERGED, BUSY = 3, 4
@@ -35,14 +35,17 @@ class Train:
     device_options: Annotated[DeviceOptions, tyro.conf.arg(name="")] = field(default_factory=DeviceOptions)
 
     def run(self) -> int:
-        from training.engine.loop import train
-
-        placement = self.device_options.placement()
+        stop = StopRequest()
+        stop.listen()
         options = self.run_options
         seed = options.recipe(self.recipe).seeds[0] if self.seed is None else self.seed
-        run = options.describe_run(self.recipe, self.model, seed)
         try:
-            record = train(run, placement=placement, track=self.track)
+            with stop.interruptible():  # a corpus may have to be downloaded
+                from training.engine.loop import train
+
+                placement = self.device_options.placement()
+                run = options.describe_run(self.recipe, self.model, seed)
+            record = train(run, placement=placement, track=self.track, stop=stop)
         except StoppedError as stopped:
             print(stopped, file=sys.stderr)
             return stopped.exit_code

@@ -4,7 +4,9 @@ import contextlib
 import dataclasses
 import datetime
 import math
+import signal
 import sys
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 import jax
@@ -19,7 +21,7 @@ from training.engine.progress import Progress, format_seconds
 from training.engine.run import Run
 from training.engine.samples import sample_text
 from training.engine.sharding import Placement
-from training.engine.signals import StoppedError, StopRequest, stop_requests
+from training.engine.signals import StoppedError, StopRequest
 from training.engine.state import SavedState, clear_states, flatten, load_newest, locked, save_state, unflatten
 from training.engine.step import Program
 from training.engine.tracking import Tracker
@@ -32,12 +34,21 @@ AGREE_EVERY = 10
 
 
 def train(
-    run: Run, *, placement: Placement | None = None, stream: TextIO | None = None, track: bool = False
+    run: Run,
+    *,
+    placement: Placement | None = None,
+    stream: TextIO | None = None,
+    track: bool = False,
+    stop: StopRequest | None = None,
 ) -> RunRecord:
     """Train a run to its end, continuing a saved state if there is one; returns at once if it is finished.
 
+    Args:
+        track: Show the run live in trackio.
+        stop: Asked after every step whether to stop; once the checkpoint is being written the run finishes.
+
     Raises:
-        StoppedError: A signal asked to stop; the state is saved.
+        StoppedError: `stop` asked for it; the state is saved.
         DivergedError: The loss became unusable; the last good state is kept.
         BusyError: Another process trains this run.
     """
@@ -45,7 +56,7 @@ def train(
     with locked(run.folder / "lock") if placement.is_writer else contextlib.nullcontext():
         record = run.finished_record()
         if record is None:
-            record = Training(run, placement, stream or sys.stdout, track).finish()
+            record = Training(run, placement, stream or sys.stdout, track, stop or StopRequest()).finish()
         if placement.is_writer:
             run.collect(record)
             clear_states(run.folder / "state")
@@ -55,8 +66,8 @@ def train(
 class Training:
     """A run under way: its compiled step, arrays, history and display."""
 
-    def __init__(self, run: Run, placement: Placement, stream: TextIO, track: bool) -> None:
-        self.run, self.placement = run, placement
+    def __init__(self, run: Run, placement: Placement, stream: TextIO, track: bool, stop: StopRequest) -> None:
+        self.run, self.placement, self.stop = run, placement, stop
         recipe = run.recipe
         tokens = recipe.batch_size * recipe.accumulate * recipe.length
         self.progress = Progress(
@@ -70,7 +81,8 @@ class Training:
         self.evaluator = Evaluator(self.program.static, placement)
         self.valid_windows = run.corpus.evaluation_windows("valid", recipe.evaluation_windows, recipe.length)
         self.parameters, self.optimizer_state = self._arrays()
-        self.step, compile_seconds = self.program.compile_step(self.parameters, self.optimizer_state)
+        with self._interruptible():
+            self.step, compile_seconds = self.program.compile_step(self.parameters, self.optimizer_state)
         if self.history.compile_seconds is None:
             self.history.compile_seconds = compile_seconds
 
@@ -93,18 +105,37 @@ class Training:
             f"on {self.placement.num_devices} {jax.devices()[0].platform} device(s)"
         )
         if self.history.step < self.run.recipe.num_steps:
-            with stop_requests() as stop:
-                self._train(stop)
-        losses = self._score_splits()
-        at_steps = self._score_depths()
-        record = self._record(losses, at_steps, counts)
+            self._train()
+        # Scoring whole splits may take long and writes nothing; the state is saved, so it may start over.
+        with self._interruptible():
+            record = self._record(self._score_splits(), self._score_depths(), counts)
+        # From here on a signal comes too late: the run finishes.
         parameters = self.placement.fetch(self.parameters)
         if self.placement.is_writer:
             tipshare.save(self.program.model(parameters), self.run.folder, dataclasses.asdict(record))
         self.history.close()
         return record
 
-    def _train(self, stop: StopRequest) -> None:
+    @contextlib.contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """A part that writes nothing: a single process ends it at once, several agree to stop before or after it."""
+        if jax.process_count() == 1:
+            with self.stop.interruptible(self.history.step):
+                yield
+            return
+        self._stop_together()
+        yield
+        self._stop_together()
+
+    def _stop_together(self) -> None:
+        if self.placement.any_process(self.stop.is_set):
+            raise self._stopped(self.history.step)
+
+    def _stopped(self, step: int) -> StoppedError:
+        # With several processes the signal may have gone to another one.
+        return StoppedError(self.stop.signal or signal.SIGTERM, step)
+
+    def _train(self) -> None:
         run, recipe, history = self.run, self.run.recipe, self.history
         seed, windows_per_step = np.uint32(run.seed), recipe.batch_size * recipe.accumulate
         reader = LossReader(self._note_loss)
@@ -115,7 +146,7 @@ class Training:
             )
             reader.push(step, loss)
             last = step == recipe.num_steps
-            stopping = self._should_stop(stop, step)
+            stopping = self._should_stop(step)
             evaluating = last or step % recipe.evaluate_every == 0
             sampling = recipe.sample_every > 0 and (last or step % recipe.sample_every == 0)
             saving = last or stopping or step % recipe.save_every == 0
@@ -128,10 +159,7 @@ class Training:
             if saving:
                 self._save(step)
             if stopping:
-                raise StoppedError(step, stop)
-        # A signal during the last evaluation: scoring whole splits would take long, and can be done next time.
-        if self.placement.any_process(bool(stop)):
-            raise StoppedError(recipe.num_steps, stop)
+                raise self._stopped(step)
 
     def _note_loss(self, step: int, loss: float, seconds: float | None) -> None:
         try:
@@ -140,10 +168,10 @@ class Training:
             raise DivergedError(f"{error}. {self._last_good_state()}") from None
         self.progress.update(step, loss, seconds)
 
-    def _should_stop(self, stop: StopRequest, step: int) -> bool:
+    def _should_stop(self, step: int) -> bool:
         if jax.process_count() == 1:
-            return bool(stop)
-        return step % AGREE_EVERY == 0 and self.placement.any_process(bool(stop))
+            return self.stop.is_set
+        return step % AGREE_EVERY == 0 and self.placement.any_process(self.stop.is_set)
 
     def _evaluate(self, step: int) -> None:
         found = self.evaluator.on_windows(self.parameters, self.valid_windows)
@@ -169,7 +197,7 @@ class Training:
         return f"The last good state, if one was saved yet, stays in {self.run.folder / 'state'}"
 
     def _score_splits(self) -> dict[str, TextLoss]:
-        """The loss on whole splits; the state is saved, so this may be interrupted and starts over."""
+        """The loss on whole splits."""
         recipe, corpus = self.run.recipe, self.run.corpus
         losses = {}
         for split in recipe.full_evaluation:

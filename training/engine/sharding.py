@@ -122,4 +122,6 @@ def start_processes(coordinator: str | None, num_processes: int | None, process_
         )
     # Without this, processes on CPUs cannot exchange arrays; other devices do not read it.
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    # It would take SIGTERM for itself; a run agrees on where to stop without it.
+    jax.config.update("jax_enable_preemption_service", False)
     jax.distributed.initialize(coordinator, num_processes, process_id)
