@@ -1,4 +1,4 @@
-"""`python -m training sweep`: all runs of a recipe that are missing."""
+"""`python -m training sweep`: all runs of a recipe that are not finished."""
 
 import signal
 import subprocess
@@ -9,25 +9,25 @@ from typing import Annotated
 
 import tyro
 
-from training.commands.options import RecipeName, RunOptions
+from training.commands.options import RecipeName, RunOptions, optional
 from training.commands.train import BUSY, DIVERGED
 from training.engine.signals import StopRequest, exit_code
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """Run every model with every seed: skip what is finished, continue what was interrupted, start what is missing.
+    """Train every model of a recipe with every seed, except the runs that are finished.
 
-    Every run is a process of its own. Several sweeps may share a folder: each leaves alone what another one trains, and
-    a run that another recipe has finished under its own name is not trained again.
+    Every run is a process of its own. Several sweeps may share a folder: none trains what another one is training. A
+    run that is finished under the name of another recipe is not trained again.
     """
 
     recipe: RecipeName
     """Name of a recipe; `python -m training recipes` lists them."""
-    models: tuple[str, ...] = ()
-    """Model kinds, or models of an ablation recipe; default: all of the recipe."""
-    seeds: tuple[int, ...] = ()
-    """Default: the recipe's own."""
+    models: Annotated[tuple[str, ...], optional("MODEL ...", "all of the recipe")] = ()
+    """Model kinds, or models of an ablation recipe."""
+    seeds: Annotated[tuple[int, ...], optional("INT ...", "the recipe's")] = ()
+    """Seeds of the runs."""
     run_options: Annotated[RunOptions, tyro.conf.arg(name="")] = field(default_factory=RunOptions)
 
     def run(self) -> int:
@@ -50,7 +50,7 @@ class Sweep:
         return 0 if set(counts) <= {"finished"} else 1
 
     def _runs(self) -> Iterator[tuple[str, int]]:
-        """Models and seeds, all models of one seed first, so that comparisons by seed exist early."""
+        """Models and seeds; all models of one seed first, so that models can be compared early."""
         recipe = self.run_options.recipe(self.recipe)
         models = self.models or recipe.models
         for model in models:

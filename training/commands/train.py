@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from training.commands.options import DeviceOptions, RecipeName, RunOptions
+from training.commands.options import DeviceOptions, RecipeName, RunOptions, optional
 from training.engine.history import DivergedError
 from training.engine.signals import StoppedError, StopRequest
 from training.engine.state import BusyError
@@ -19,16 +19,16 @@ class Train:
     """Train one model; the same command continues a run that was interrupted.
 
     Writes states, metrics, the record and the final checkpoint to OUT/RECIPE/MODEL/seed-N, and adds the record to
-    OUT/runs.jsonl. Exit codes: 0 finished, 2 wrong arguments, 3 diverged, 4 busy elsewhere, 130 or 143 stopped by a
-    signal with the state saved.
+    OUT/runs.jsonl. Exit codes: 0 finished, 2 wrong arguments, 3 diverged, 4 trained by another process, 130 or 143
+    stopped by SIGINT or SIGTERM, to be continued.
     """
 
     recipe: RecipeName
     """Name of a recipe; `python -m training recipes` lists them."""
-    model: str
+    model: str = "time-indexed-ssm"
     """A model kind, or a model of an ablation recipe."""
-    seed: int | None = None
-    """Decides starting weights, windows and dropout; default: the recipe's first."""
+    seed: Annotated[int | None, optional("INT", "the recipe's first")] = None
+    """Seed of the initial weights, the training windows and dropout."""
     track: bool = False
     """Show the run live in trackio, if it is installed."""
     run_options: Annotated[RunOptions, tyro.conf.arg(name="")] = field(default_factory=RunOptions)

@@ -1,4 +1,4 @@
-"""One run from start, or from where it stopped, to its record."""
+"""One run, from its start or from where it stopped, to its record."""
 
 import contextlib
 import dataclasses
@@ -15,22 +15,19 @@ import numpy as np
 import tipshare
 from training.engine.costs import flops_per_token, memory_in_use, parameters_by_part, speed_of
 from training.engine.evaluation import Evaluator, TextLoss
-from training.engine.history import DivergedError, History, LossReader
+from training.engine.history import DivergedError, History, LossReader, Tracker
 from training.engine.machine import code_commit, describe_machine
 from training.engine.progress import Progress, format_seconds
 from training.engine.run import Run
-from training.engine.samples import sample_text
 from training.engine.sharding import Placement
 from training.engine.signals import StoppedError, StopRequest
 from training.engine.state import SavedState, clear_states, flatten, load_newest, locked, save_state, unflatten
 from training.engine.step import Program
-from training.engine.tracking import Tracker
 from training.results.records import RunRecord
 
-# A loss this many times that of a uniform guess counts as diverged.
-DIVERGED = 2.0
-# Several processes agree on whether one of them was asked to stop every so many steps; alone, after each step.
+# Several processes compare every so many steps whether one of them was asked to stop.
 AGREE_EVERY = 10
+SAMPLE = tipshare.Sampling(max_bytes=120, temperature=0.8)
 
 
 def train(
@@ -64,19 +61,20 @@ def train(
 
 
 class Training:
-    """A run under way: its compiled step, arrays, history and display."""
+    """A run in progress: its compiled step, arrays, history and display."""
 
     def __init__(self, run: Run, placement: Placement, stream: TextIO, track: bool, stop: StopRequest) -> None:
         self.run, self.placement, self.stop = run, placement, stop
         recipe = run.recipe
-        tokens = recipe.batch_size * recipe.accumulate * recipe.length
         self.progress = Progress(
-            stream, num_steps=recipe.num_steps, tokens_per_step=tokens, silent=not placement.is_writer
+            stream,
+            num_steps=recipe.num_steps,
+            tokens_per_step=recipe.tokens_per_step,
+            silent=not placement.is_writer,
         )
         tracker = Tracker(run) if track and placement.is_writer else None
         metrics = run.folder / "metrics.jsonl" if placement.is_writer else None
-        largest_loss = DIVERGED * math.log(run.config.vocab_size)
-        self.history = History(recipe.num_steps, largest_loss, metrics, tracker)
+        self.history = History(run, metrics, tracker)
         self.program = Program.of(recipe, run.config, placement)
         self.evaluator = Evaluator(self.program.static, placement)
         self.valid_windows = run.corpus.evaluation_windows("valid", recipe.evaluation_windows, recipe.length)
@@ -87,10 +85,10 @@ class Training:
             self.history.compile_seconds = compile_seconds
 
     def _arrays(self) -> tuple[Any, Any]:
-        """Model and optimizer as the newest state has them, or fresh."""
+        """Model and optimizer arrays of the newest saved state, or new ones."""
         saved = load_newest(self.run.folder / "state", self.progress.say)
         if saved is None:
-            self.history.restart()
+            self.history.rewind_metrics()
             return self.program.start(self.run.seed)
         self.run.check_identity(saved.facts["run"])
         self.history.continue_from(saved.step, saved.facts["history"])
@@ -181,20 +179,20 @@ class Training:
     def _sample(self, step: int) -> None:
         parameters = self.placement.fetch(self.parameters)
         if self.placement.is_writer:
-            text = sample_text(self.program.model(parameters), seed=step)
+            text = tipshare.generate(self.program.model(parameters), "", SAMPLE, seed=step).text
             self.history.log({"step": step, "sample": text})
-            self.progress.say(f"step {step:,} writes: {text!r}")
+            self.progress.say(f"step {step:,}: sample {text!r}")
 
     def _save(self, step: int) -> None:
         arrays = flatten(self.placement.fetch((self.parameters, self.optimizer_state)))
         if not all(np.isfinite(array).all() for array in arrays.values()):
-            raise DivergedError(f"some weight is no finite number after step {step}. {self._last_good_state()}")
+            raise DivergedError(f"some weights are not finite after step {step}. {self._last_good_state()}")
         if self.placement.is_writer:
             facts = {"run": self.run.identity(), "history": self.history.to_facts()}
             save_state(self.run.folder / "state", SavedState(step, arrays, facts))
 
     def _last_good_state(self) -> str:
-        return f"The last good state, if one was saved yet, stays in {self.run.folder / 'state'}"
+        return f"The last state that was saved, if any, is kept in {self.run.folder / 'state'}"
 
     def _score_splits(self) -> dict[str, TextLoss]:
         """The loss on whole splits."""
@@ -207,10 +205,10 @@ class Training:
         return losses
 
     def _score_depths(self) -> dict[int, float]:
-        """The loss on the fixed windows by number of depth steps, if the weights are defined at every t."""
+        """Loss on the fixed windows for several numbers of depth steps, if the weights are defined at every t."""
         wanted = self.run.recipe.depth_evaluation if self.run.config.is_continuous else ()
         if wanted:
-            self.progress.say(f"reading the fixed windows with {', '.join(map(str, wanted))} depth steps")
+            self.progress.say(f"evaluating with {', '.join(map(str, wanted))} depth steps")
         return {
             steps: self.evaluator.on_windows(self.parameters, self.valid_windows, steps=steps).loss for steps in wanted
         }
@@ -227,7 +225,7 @@ class Training:
             model=run.model,
             command=run.command,
             num_steps=recipe.num_steps,
-            tokens_seen=recipe.num_steps * recipe.batch_size * recipe.accumulate * recipe.length,
+            tokens_seen=recipe.num_steps * recipe.tokens_per_step,
             curve=history.curve,
             train_curve=history.train_curve,
             final=final_numbers(history.curve, losses, at_steps),
@@ -244,7 +242,9 @@ class Training:
 def final_numbers(
     curve: list[list[float]], losses: dict[str, TextLoss], at_steps: dict[int, float] | None = None
 ) -> dict[str, float]:
-    """Losses at the last step by name; bits per byte and perplexity are those of the best measure of `valid`."""
+    """Losses after the last step by name; bits per byte and perplexity are of all of `valid` if it was scored whole,
+    else of its fixed windows.
+    """
     last = curve[-1][1]
     final = {"valid_loss": last, "best_valid_loss": min(loss for _, loss in curve)}
     for split, found in losses.items():

@@ -145,7 +145,7 @@ def test_dropout_differs_by_step_and_repeats_by_seed(make_run):
     assert loss(1) == loss(1) != loss(2)
 
 
-def test_the_step_gives_up_its_arguments_to_its_results(make_run):
+def test_the_step_takes_its_arrays_as_donated_arguments(make_run):
     run = make_run()
     program = Program.of(run.recipe, run.config, Placement())
     parameters, optimizer_state = program.start(0)
