@@ -1,4 +1,4 @@
-"""`python -m training benchmark`: speed of training and generation, against torch where a Python with it is given."""
+"""`python -m training benchmark`: speed of training and generation, on request compared with torch."""
 
 import json
 import os
@@ -8,29 +8,30 @@ from typing import Annotated, Literal
 
 import tyro
 
+from training.commands.options import optional
 from training.engine.state import write_text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """Measure speed; all parties take turns in one run, so that a busy machine slows all alike."""
+    """Measure speed. All programs take turns within each round, so that a busy machine slows them alike."""
 
     what: Annotated[Literal["training", "generation"], tyro.conf.Positional] = "training"
-    """Training steps, or writing text."""
-    torch_python: str | None = None
+    """Training steps, or text generation."""
+    torch_python: Annotated[str | None, optional("PATH", "no comparison with torch")] = None
     """A Python with torch and transformers (pip install 'tipshare[bench]' in an environment of its own)."""
     rounds: int = 7
-    """Turns of every party; results are medians."""
+    """Measured rounds; results are medians over them."""
     threads: int = os.cpu_count() or 1
-    """Threads of torch; ours take all cores."""
-    out: Path | None = None
-    """Also write the numbers to this JSON file."""
+    """Threads of torch; tipshare uses all cores."""
+    out: Annotated[Path | None, optional("FILE")] = None
+    """Also write the results to this JSON file."""
 
     def run(self) -> int:
         if self.rounds < 1:
             raise ValueError(f"rounds={self.rounds} must be 1 or more")
         if self.torch_python is not None and not Path(self.torch_python).is_file():
-            raise ValueError(f"{self.torch_python} is no Python: give the path of one that has torch")
+            raise ValueError(f"{self.torch_python} is not a file: give the path of a Python that has torch")
         if self.out is not None and not self.out.parent.is_dir():
             raise ValueError(f"--out {self.out}: there is no folder {self.out.parent}; make it first")
         if self.what == "training":

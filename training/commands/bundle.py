@@ -1,4 +1,4 @@
-"""`python -m training bundle`: checkpoints and records that travel with the project."""
+"""`python -m training bundle`: the checkpoints and records that come with the project."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,20 +6,22 @@ from typing import Annotated
 
 import tyro
 
+from training.commands.options import optional
+
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
-    """Put finished runs, one per kind, and records into the folder that the page and `tipshare.load` read.
+    """Copy finished runs, one per kind, and records to the folder that the demo and `tipshare.load` read.
 
     Weights over 20 MB are stored as bfloat16; more than 60 MB in all are refused.
     """
 
-    runs: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[RUN ...]")] = ()
     """Folders of finished runs."""
-    records: Path | None = None
-    """Records to add as well, a JSON lines file or a folder of them; a record of the same run is replaced."""
+    records: Annotated[Path | None, optional("PATH")] = None
+    """Records to add: a JSON lines file, or a folder of them. A record of the same run is replaced."""
     folder: Path = Path("checkpoints")
-    """Where to."""
+    """Folder to copy to."""
 
     def run(self) -> int:
         from training.publish.bundle import plan_bundle, write_bundle

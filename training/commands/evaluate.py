@@ -1,23 +1,24 @@
 """`python -m training evaluate`: score a checkpoint on a corpus."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import equinox as eqx
 import tyro
 
+from training.commands.options import DataDir
+
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluate:
-    """Score a checkpoint on whole splits of a corpus, every byte once."""
+    """Compute the loss of a checkpoint on whole splits of a corpus; every byte counts once."""
 
-    checkpoint: Annotated[str, tyro.conf.Positional]
+    checkpoint: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="CHECKPOINT")]
     """Folder of a run or checkpoint, name of a bundled one, or Hub id."""
     corpus: str = "wikitext-2"
     """Name of a corpus, or a label for the text in --data-dir."""
-    data_dir: Path | None = None
-    """A folder with train.txt, valid.txt and test.txt, or a single text file, instead of a download."""
+    data_dir: DataDir = None
+    """Text to score: a folder with train.txt, valid.txt and test.txt, or a single text file."""
     splits: tuple[str, ...] = ("valid", "test")
     """Splits to score."""
 

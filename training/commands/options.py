@@ -1,9 +1,9 @@
-"""Arguments that several verbs share, and the run they describe."""
+"""Arguments that several verbs share."""
 
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -12,11 +12,17 @@ from training.engine.sharding import Placement, start_processes
 from training.recipes.library import find_recipe
 from training.recipes.recipe import Recipe, slug
 
+
+def optional(metavar: str, default: str = "") -> Any:
+    """How `--help` shows an argument that may be None: the name of its value, and what None stands for."""
+    return tyro.conf.arg(metavar=metavar, help_behavior_hint=f"(default: {default})" if default else "")
+
+
 Preset = Literal["default", "published", "published-large"]
 Changes = Annotated[
-    tuple[str, ...],
-    tyro.conf.arg(name="set", metavar="FIELD=VALUE ..."),
+    tuple[str, ...], tyro.conf.arg(name="set", metavar="FIELD=VALUE ...", help_behavior_hint="(default: none)")
 ]
+DataDir = Annotated[Path | None, optional("PATH", "the corpus by its name")]
 RecipeName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RECIPE")]
 
 
@@ -25,11 +31,11 @@ class RunOptions:
     """What is trained, and where files are."""
 
     changes: Changes = ()
-    """Recipe or model fields to change, such as num_steps=50 or model.hidden_dim=384."""
+    """Fields of the recipe or the model to change, such as num_steps=50 or model.hidden_dim=384."""
     preset: Preset = "default"
-    """Model configs: what we recommend, or the shapes that were published."""
-    data_dir: Path | None = None
-    """A folder with train.txt, valid.txt and test.txt, or a single text file, instead of a download."""
+    """Model configs: the recommended ones, or those of the published models."""
+    data_dir: DataDir = None
+    """Text to train on: a folder with train.txt, valid.txt and test.txt, or a single text file."""
     out: Path = Path("runs")
     """Folder for runs; a run's own folder is OUT/RECIPE/MODEL/seed-N."""
 
@@ -37,7 +43,7 @@ class RunOptions:
         return find_recipe(name).change(self.changes)
 
     def describe_run(self, recipe_name: str, model: str, seed: int) -> Run:
-        """The run that these arguments mean; loads the corpus."""
+        """The run that these arguments describe; loads the corpus."""
         from training.data.corpus import load_corpus
 
         recipe = self.recipe(recipe_name)
@@ -54,7 +60,7 @@ class RunOptions:
         )
 
     def command(self, recipe_name: str, model: str, seed: int) -> str:
-        """The command that repeats a run; where the data lies is the reader's own affair."""
+        """The command that repeats a run; the folder of the data is left out, as it differs by machine."""
         words = ["python", "-m", "training", "train", recipe_name, "--model", model, "--seed", str(seed)]
         words += ["--set", *self.changes] if self.changes else []
         words += ["--preset", self.preset] if self.preset != "default" else []
@@ -64,21 +70,21 @@ class RunOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceOptions:
-    """On which devices."""
+    """The devices to train on."""
 
     devices: Literal["one", "data-parallel", "fully-sharded"] = "one"
-    """One device; all devices, each with a share of the batch; or each with a share of the weights as well."""
+    """A single device; all devices, each with a part of the batch; or each with a part of the weights as well."""
     distributed: bool = False
-    """Join several processes; in SLURM, Open MPI or on a TPU, JAX finds the three arguments below by itself."""
-    coordinator: str | None = None
-    """Address of process 0, as HOST:PORT."""
-    num_processes: int | None = None
-    """How many processes there are."""
-    process_id: int | None = None
-    """Which of them this is, from 0."""
+    """Join several processes; under SLURM, Open MPI or on a TPU, JAX finds the next three arguments itself."""
+    coordinator: Annotated[str | None, optional("HOST:PORT")] = None
+    """Address of process 0."""
+    num_processes: Annotated[int | None, optional("INT")] = None
+    """Number of processes."""
+    process_id: Annotated[int | None, optional("INT")] = None
+    """Number of this process, from 0."""
 
     def placement(self) -> Placement:
-        """Join the other processes if there are any, and lay out the devices."""
+        """Join the other processes, if there are any, and return the placement of the arrays."""
         if self.distributed:
             if self.devices == "one":
                 raise ValueError("--distributed needs --devices data-parallel or fully-sharded")

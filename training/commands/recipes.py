@@ -1,4 +1,4 @@
-"""`python -m training recipes`: what there is to train, what it costs and what to expect of it."""
+"""`python -m training recipes`: the recipes, what a run costs and the loss to expect."""
 
 import statistics
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from training.results.records import RunRecord, read_records
 
 @dataclass(frozen=True, kw_only=True)
 class Recipes:
-    """List the recipes with their cost and the score to expect: those of the bundled records, where they have any."""
+    """List the recipes with their cost and the loss to expect, both from the bundled records where there are any."""
 
     def run(self) -> int:
         path = bundle_folder() / "runs.jsonl"
         records = read_records(path) if path.is_file() else []
         for recipe in RECIPES.values():
-            tokens = recipe.batch_size * recipe.accumulate
+            windows = recipe.batch_size * recipe.accumulate
             measured = [record for record in records if record.recipe == recipe.name]
             print(f"{recipe.name}\n    {recipe.summary}")
-            print(f"    {recipe.corpus}, {recipe.num_steps:,} steps of {tokens} x {recipe.length} bytes")
+            print(f"    {recipe.corpus}, {recipe.num_steps:,} steps of {windows} x {recipe.length} bytes")
             print(f"    cost: {describe_cost(measured) or recipe.cost}")
             print(f"    expected: {describe_scores(measured) or recipe.expected}")
             if recipe.variants:
@@ -29,7 +29,7 @@ class Recipes:
 
 
 def describe_cost(records: Sequence[RunRecord]) -> str:
-    """Minutes that the steps of a run took, or nothing without records that say it."""
+    """Minutes that the training steps of a run took; empty if no record has step times."""
     minutes = [each.speed["step_ms"] * each.num_steps / 60_000 for each in records if "step_ms" in each.speed]
     if not minutes:
         return ""
@@ -38,7 +38,7 @@ def describe_cost(records: Sequence[RunRecord]) -> str:
 
 
 def describe_scores(records: Sequence[RunRecord]) -> str:
-    """Mean validation loss of every model over its seeds, best first, or nothing without records."""
+    """Mean validation loss of every model over its seeds, best first; empty without records."""
     losses: dict[str, list[float]] = {}
     for record in records:
         losses.setdefault(record.model, []).append(record.final["valid_loss"])

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import tyro
 
+from training.commands.options import optional
 from training.results.records import read_records
 
 
@@ -14,13 +15,13 @@ class Report:
     """Write tables and figures from the records of many runs."""
 
     runs: Annotated[Path, tyro.conf.Positional] = Path("runs")
-    """A JSON lines file of records, or a folder with such files."""
+    """A JSON lines file of records, or a folder of them."""
     out: Path = Path("runs/report")
     """Folder for tables and figures."""
-    readme: Path | None = None
-    """Also rewrite the results in this README, and the figures in the folder `docs` beside it."""
-    benchmarks: Path | None = None
-    """A folder with training*.json and generation*.json from `benchmark --out`, whose tables go into the README too."""
+    readme: Annotated[Path | None, optional("FILE")] = None
+    """Also update the results in this README and the figures in the folder `docs` beside it."""
+    benchmarks: Annotated[Path | None, optional("FOLDER")] = None
+    """Folder with training*.json and generation*.json from `benchmark --out`, whose tables the README shows too."""
 
     def run(self) -> int:
         if not self.runs.exists():

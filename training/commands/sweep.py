@@ -1,4 +1,4 @@
-"""`python -m training sweep`: all runs of a recipe that are missing."""
+"""`python -m training sweep`: all runs of a recipe that are not finished."""
 
 import signal
 import subprocess
@@ -9,27 +9,30 @@ from typing import Annotated
 
 import tyro
 
-from training.commands.options import RecipeName, RunOptions
+from training.commands.options import RecipeName, RunOptions, optional
 from training.commands.train import BUSY, DIVERGED
+from training.engine.signals import StopRequest, exit_code
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """Run every model with every seed: skip what is finished, continue what was interrupted, start what is missing.
+    """Train every model of a recipe with every seed, except the runs that are finished.
 
-    Every run is a process of its own. Several sweeps may share a folder: each leaves alone what another one trains, and
-    a run that another recipe has finished under its own name is not trained again.
+    Every run is a process of its own. Several sweeps may share a folder: none trains what another one is training. A
+    run that is finished under the name of another recipe is not trained again.
     """
 
     recipe: RecipeName
     """Name of a recipe; `python -m training recipes` lists them."""
-    models: tuple[str, ...] = ()
-    """Model kinds, or models of an ablation recipe; default: all of the recipe."""
-    seeds: tuple[int, ...] = ()
-    """Default: the recipe's own."""
+    models: Annotated[tuple[str, ...], optional("MODEL ...", "all of the recipe")] = ()
+    """Model kinds, or models of an ablation recipe."""
+    seeds: Annotated[tuple[int, ...], optional("INT ...", "the recipe's")] = ()
+    """Seeds of the runs."""
     run_options: Annotated[RunOptions, tyro.conf.arg(name="")] = field(default_factory=RunOptions)
 
     def run(self) -> int:
+        child = Child()
+        child.stop.listen()
         runs = list(self._runs())
         outcomes = {0: "finished", DIVERGED: "diverged", BUSY: "trained by another process"}
         counts: dict[str, int] = {}
@@ -38,7 +41,7 @@ class Sweep:
             twin = self.run_options.describe_run(self.recipe, model, seed).finished_elsewhere()
             if twin:
                 print(f"the same run as {twin.model} of {twin.recipe}, which is finished")
-            code = 0 if twin else _run_child(self._command(model, seed))
+            code = 0 if twin else child.run(self._command(model, seed))
             if code not in outcomes:
                 print(f"stopped at {model}, seed {seed}; the same command continues", file=sys.stderr)
                 return code
@@ -47,7 +50,7 @@ class Sweep:
         return 0 if set(counts) <= {"finished"} else 1
 
     def _runs(self) -> Iterator[tuple[str, int]]:
-        """Models and seeds, all models of one seed first, so that comparisons by seed exist early."""
+        """Models and seeds; all models of one seed first, so that models can be compared early."""
         recipe = self.run_options.recipe(self.recipe)
         models = self.models or recipe.models
         for model in models:
@@ -65,15 +68,28 @@ class Sweep:
         return [sys.executable, "-m", "training", *words]
 
 
-def _run_child(command: list[str]) -> int:
-    """The exit code of a child; signals to stop are passed on, and it saves its state."""
-    child = subprocess.Popen(command)
-    handlers = {}
-    for each in (signal.SIGTERM, signal.SIGINT):
-        handlers[each] = signal.signal(each, lambda number, _: child.poll() is None and child.send_signal(number))
-    try:
-        code = child.wait()
-    finally:
-        for each, handler in handlers.items():
-            signal.signal(each, handler)
-    return code if code >= 0 else 128 - code
+class Child:
+    """The run that a sweep has under way.
+
+    Attributes:
+        stop: Whether the sweep was asked to stop.
+    """
+
+    def __init__(self) -> None:
+        self.stop = StopRequest(self._pass_on)
+        self._process: subprocess.Popen | None = None
+
+    def run(self, command: list[str]) -> int:
+        """Wait for a child and return its exit code; that of the signal if the sweep was asked to stop before."""
+        if self.stop.signal is None:
+            self._process = subprocess.Popen(command)
+            if self.stop.signal is not None:  # it came while the child was started
+                self._pass_on(self.stop.signal)
+            code = self._process.wait()
+            return code if code >= 0 else exit_code(-code)
+        return exit_code(self.stop.signal)
+
+    def _pass_on(self, number: int) -> None:
+        # A terminal sends SIGINT to the child as well, and a second one would end it before its state is saved.
+        if number == signal.SIGTERM and self._process is not None and self._process.poll() is None:
+            self._process.send_signal(number)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import tyro
 
-from training.commands.options import DeviceOptions, RecipeName, RunOptions
+from training.commands.options import DeviceOptions, RecipeName, RunOptions, optional
 from training.engine.history import DivergedError
-from training.engine.signals import StoppedError
+from training.engine.signals import StoppedError, StopRequest
 from training.engine.state import BusyError
 
 DIVERGED, BUSY = 3, 4
@@ -19,30 +19,33 @@ class Train:
     """Train one model; the same command continues a run that was interrupted.
 
     Writes states, metrics, the record and the final checkpoint to OUT/RECIPE/MODEL/seed-N, and adds the record to
-    OUT/runs.jsonl. Exit codes: 0 finished, 2 wrong arguments, 3 diverged, 4 busy elsewhere, 130 or 143 stopped by a
-    signal with the state saved.
+    OUT/runs.jsonl. Exit codes: 0 finished, 2 wrong arguments, 3 diverged, 4 trained by another process, 130 or 143
+    stopped by SIGINT or SIGTERM, to be continued.
     """
 
     recipe: RecipeName
     """Name of a recipe; `python -m training recipes` lists them."""
-    model: str
+    model: str = "time-indexed-ssm"
     """A model kind, or a model of an ablation recipe."""
-    seed: int | None = None
-    """Decides starting weights, windows and dropout; default: the recipe's first."""
+    seed: Annotated[int | None, optional("INT", "the recipe's first")] = None
+    """Seed of the initial weights, the training windows and dropout."""
     track: bool = False
     """Show the run live in trackio, if it is installed."""
     run_options: Annotated[RunOptions, tyro.conf.arg(name="")] = field(default_factory=RunOptions)
     device_options: Annotated[DeviceOptions, tyro.conf.arg(name="")] = field(default_factory=DeviceOptions)
 
     def run(self) -> int:
-        from training.engine.loop import train
-
-        placement = self.device_options.placement()
+        stop = StopRequest()
+        stop.listen()
         options = self.run_options
         seed = options.recipe(self.recipe).seeds[0] if self.seed is None else self.seed
-        run = options.describe_run(self.recipe, self.model, seed)
         try:
-            record = train(run, placement=placement, track=self.track)
+            with stop.interruptible():  # a corpus may have to be downloaded
+                from training.engine.loop import train
+
+                placement = self.device_options.placement()
+                run = options.describe_run(self.recipe, self.model, seed)
+            record = train(run, placement=placement, track=self.track, stop=stop)
         except StoppedError as stopped:
             print(stopped, file=sys.stderr)
             return stopped.exit_code

@@ -1,4 +1,4 @@
-"""Texts as bytes, split for training, validation and testing, and the windows that are cut from them."""
+"""Corpora: texts as bytes in splits for training, validation and testing, and windows of them."""
 
 import hashlib
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Corpus:
     sha256: dict[str, str]
 
     def split(self, name: str) -> np.ndarray:
-        """The bytes of a split, or an error that lists the splits there are."""
+        """The bytes of a split; an unknown name is an error that lists the splits."""
         if name not in self.splits:
             raise ValueError(f"corpus {self.name} has no split {name!r}; it has {', '.join(self.splits)}")
         return self.splits[name]
@@ -96,7 +96,7 @@ def _map_file(path: Path) -> np.ndarray:
 
 
 def _split(data: np.ndarray, shares: dict[str, float]) -> dict[str, np.ndarray]:
-    """Consecutive pieces of a text; the last takes what rounding down left."""
+    """Consecutive parts of a text; the last one takes the remainder of rounding down."""
     ends = [*(np.cumsum(list(shares.values()))[:-1] * len(data)).astype(int), len(data)]
     starts = [0, *ends[:-1]]
     return {name: data[start:end] for name, start, end in zip(shares, starts, ends, strict=True)}

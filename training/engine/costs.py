@@ -27,7 +27,7 @@ TRAINING_TO_FORWARD = 3
 
 
 def parameters_by_part(config: ModelConfig) -> dict[str, int]:
-    """Stored parameters by part, their `total`, and `effective`: what one pass reads once depth is laid out."""
+    """Stored parameters by part, their `total`, and `effective`: those of the frozen model."""
     counts = count_parameters(config)
     parts = {name: int(value) for name, value in dataclasses.asdict(counts).items()}
     return {**parts, "total": int(counts.total), "effective": int(count_parameters(config, frozen=True).total)}
@@ -36,15 +36,17 @@ def parameters_by_part(config: ModelConfig) -> dict[str, int]:
 def formula_flops_per_token(config: ModelConfig, length: int) -> float:
     """Multiplications and additions of the matrix products in a forward pass, per token.
 
-    Two per entry of every matrix that a token meets, at each depth step, and four per unit and visible position for
-    attention's two products. What a hypernetwork spends to write the weights is shared by all tokens and left out.
+    Two per matrix entry at each depth step, and four per unit and visible position for attention's two products. The
+    cost of generating weights by a hypernetwork is shared by all tokens and left out.
     """
     frozen = eqx.filter_eval_shape(lambda: config.build(key=jax.random.key(0)).freeze())
-    return 2.0 * (_entries_met(frozen) + frozen.head.weight.size) + 4.0 * config.num_layers * length * config.hidden_dim
+    return (
+        2.0 * (_matrix_entries(frozen) + frozen.head.weight.size) + 4.0 * config.num_layers * length * config.hidden_dim
+    )
 
 
-def _entries_met(frozen: LanguageModel) -> int:
-    """Matrix entries of all blocks; a shared matrix counts once per depth step."""
+def _matrix_entries(frozen: LanguageModel) -> int:
+    """Matrix entries that a token is multiplied with in the blocks; a shared matrix counts once per depth step."""
 
     def is_named(node: object) -> bool:
         return isinstance(node, NamedArray)
@@ -77,7 +79,7 @@ def measured_flops_per_token(config: ModelConfig, batch_size: int, length: int) 
 
 
 def flops_per_token(config: ModelConfig, batch_size: int, length: int) -> dict[str, float]:
-    """Both counts, for a record."""
+    """Both counts, by formula and by XLA, for a record."""
     formula = formula_flops_per_token(config, length)
     measured = measured_flops_per_token(config, batch_size, length)
     return {
@@ -89,7 +91,7 @@ def flops_per_token(config: ModelConfig, batch_size: int, length: int) -> dict[s
 
 
 def memory_in_use(compiled: Compiled) -> dict[str, float]:
-    """Bytes: what the compiled step allocates, the peak of the process, and of the device where it tells."""
+    """Bytes that the compiled step allocates, and the peak of the process and, where it is known, of the device."""
     # Linux counts in units of 1,024 bytes.
     memory = {"peak_process_bytes": 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}
     analysis = compiled.memory_analysis()
@@ -107,10 +109,9 @@ def speed_of(step_seconds: Sequence[float], compile_seconds: float, recipe: Reci
     speed = {"compile_seconds": compile_seconds}
     if step_seconds:
         low, median, high = np.quantile(step_seconds, [0.25, 0.5, 0.75])
-        tokens = recipe.batch_size * recipe.accumulate * recipe.length
         speed |= {
             "step_ms": 1e3 * float(median),
             "step_ms_spread": 1e3 * float(high - low) / 2,
-            "tokens_per_second": tokens / float(median),
+            "tokens_per_second": recipe.tokens_per_step / float(median),
         }
     return speed

@@ -1,4 +1,4 @@
-"""The course of a run: losses, evaluations and step times, kept across interruptions."""
+"""The history of a run: losses, evaluations and step times, kept across interruptions."""
 
 import json
 import math
@@ -9,43 +9,62 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array
 
+from training.engine.run import Run
 from training.engine.state import write_text
 
-# A run keeps at most this many points of its training curve.
+# A run keeps at most this many points of its training curve, and the times of this many of its latest steps.
 CURVE_POINTS = 200
-# And the times of this many steps, the latest.
 KEPT_TIMES = 1_000
+# A training loss this many times that of a uniform guess counts as diverged.
+DIVERGED = 2.0
 
 
 class DivergedError(Exception):
-    """The loss or a weight is no longer a usable number."""
+    """The loss or a weight is not finite, or the loss is far above that of a uniform guess."""
+
+
+class Tracker:
+    """Sends metrics to a trackio dashboard."""
+
+    def __init__(self, run: Run) -> None:
+        try:
+            import trackio  # pyright: ignore[reportMissingImports]
+        except ImportError as error:
+            raise ValueError("--track needs trackio: pip install 'tipshare[track]', or leave --track out") from error
+        name = f"{run.recipe.name}/{run.model}/seed-{run.seed}"
+        trackio.init(project="tipshare", name=name, config=run.identity())
+        self.finish = trackio.finish
+        self._log = trackio.log
+
+    def log(self, line: dict[str, Any]) -> None:
+        self._log({name: value for name, value in line.items() if name != "step"}, step=line["step"])
 
 
 class History:
-    """What happened up to a step.
+    """What happened in a run up to a step.
 
     Attributes:
         step: The last training step whose loss was read.
         curve: [step, loss on the fixed validation windows] pairs.
         train_curve: [step, mean training loss since the pair before] pairs.
-        step_seconds: Times of the latest steps that followed another one directly.
+        step_seconds: Times of the latest steps, without those that an evaluation or a save came before.
         compile_seconds: Of the first process of the run.
     """
 
-    def __init__(self, num_steps: int, largest_loss: float, metrics: Path | None, tracker: Any = None) -> None:
+    def __init__(self, run: Run, metrics: Path | None, tracker: Tracker | None = None) -> None:
         self.step = 0
         self.curve: list[list[float]] = []
         self.train_curve: list[list[float]] = []
         self.step_seconds: list[float] = []
         self.compile_seconds: float | None = None
         self._recent: list[float] = []
-        self._num_steps = num_steps
-        self._largest_loss = largest_loss
+        self._num_steps = run.recipe.num_steps
+        self._largest_loss = DIVERGED * math.log(run.config.vocab_size)
         self._metrics = metrics
         self._tracker = tracker
 
     def note_loss(self, step: int, loss: float, seconds: float | None) -> None:
-        """Take note of a training step; raises DivergedError if its loss is not usable."""
+        """Add a training step; raises DivergedError if its loss is not finite or far too large."""
         if not math.isfinite(loss) or loss > self._largest_loss:
             raise DivergedError(
                 f"the training loss is {loss:.4g} at step {step}: the run diverged. A smaller learning rate "
@@ -76,7 +95,7 @@ class History:
                 file.write(json.dumps(line, allow_nan=False) + "\n")
 
     def to_facts(self) -> dict[str, Any]:
-        """As JSON values, for a saved state."""
+        """The history as JSON values, for a saved state."""
         return {
             "curve": self.curve,
             "train_curve": self.train_curve,
@@ -86,23 +105,20 @@ class History:
         }
 
     def continue_from(self, step: int, facts: dict[str, Any]) -> None:
-        """Take up the history of a saved state, and drop metrics that were written after it."""
+        """Restore the history of a saved state, and drop the metrics that were written after it."""
         self.step = step
         self.curve, self.train_curve = facts["curve"], facts["train_curve"]
         self._recent, self.step_seconds = facts["recent"], facts["step_seconds"]
         self.compile_seconds = facts["compile_seconds"]
-        self._rewind_metrics(step)
+        self.rewind_metrics(step)
 
     def close(self) -> None:
         """End live tracking."""
         if self._tracker is not None:
             self._tracker.finish()
 
-    def restart(self) -> None:
-        """Begin at step 0 with empty metrics."""
-        self._rewind_metrics(0)
-
-    def _rewind_metrics(self, step: int) -> None:
+    def rewind_metrics(self, step: int = 0) -> None:
+        """Drop the metrics that were written after a step."""
         if self._metrics is None or not self._metrics.exists():
             return
         lines = self._metrics.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -112,7 +128,7 @@ class History:
 
 
 class LossReader:
-    """Reads each loss one step late, so that the device has its next step before the host waits for this one."""
+    """Reads each loss one step late, so that the device has the next step to compute while the host waits."""
 
     def __init__(self, note: Any) -> None:
         self._note = note
@@ -120,12 +136,12 @@ class LossReader:
         self._clock: float | None = None
 
     def push(self, step: int, loss: Array) -> None:
-        """Take the loss of the step just started; read the one before."""
+        """Add the loss of the step just started, and read the one before it."""
         self._read()
         self._waiting = (step, loss)
 
     def drain(self) -> None:
-        """Read the last loss; what follows is no training step, so no time is taken across it."""
+        """Read the last loss. What follows is not a training step, so its time is not measured."""
         self._read()
         self._clock = None
 

@@ -1,10 +1,12 @@
-"""One run from start, or from where it stopped, to its record."""
+"""One run, from its start or from where it stopped, to its record."""
 
 import contextlib
 import dataclasses
 import datetime
 import math
+import signal
 import sys
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 import jax
@@ -15,31 +17,37 @@ import tipshare
 from training.engine.costs import flops_per_token, memory_in_use, parameters_by_part, speed_of
 from training.engine.elastic import count_draws, depths_of, draw_depth
 from training.engine.evaluation import Evaluator, TextLoss
-from training.engine.history import DivergedError, History, LossReader
+from training.engine.history import DivergedError, History, LossReader, Tracker
 from training.engine.machine import code_commit, describe_machine
 from training.engine.progress import Progress, format_seconds
 from training.engine.run import Run
-from training.engine.samples import sample_text
 from training.engine.sharding import Placement
-from training.engine.signals import StoppedError, StopRequest, stop_requests
+from training.engine.signals import StoppedError, StopRequest
 from training.engine.state import SavedState, clear_states, flatten, load_newest, locked, save_state, unflatten
 from training.engine.step import Program
-from training.engine.tracking import Tracker
 from training.results.records import RunRecord
 
-# A loss this many times that of a uniform guess counts as diverged.
-DIVERGED = 2.0
-# Several processes agree on whether one of them was asked to stop every so many steps; alone, after each step.
+# Several processes compare every so many steps whether one of them was asked to stop.
 AGREE_EVERY = 10
+SAMPLE = tipshare.Sampling(max_bytes=120, temperature=0.8)
 
 
 def train(
-    run: Run, *, placement: Placement | None = None, stream: TextIO | None = None, track: bool = False
+    run: Run,
+    *,
+    placement: Placement | None = None,
+    stream: TextIO | None = None,
+    track: bool = False,
+    stop: StopRequest | None = None,
 ) -> RunRecord:
     """Train a run to its end, continuing a saved state if there is one; returns at once if it is finished.
 
+    Args:
+        track: Show the run live in trackio.
+        stop: Asked after every step whether to stop; once the checkpoint is being written the run finishes.
+
     Raises:
-        StoppedError: A signal asked to stop; the state is saved.
+        StoppedError: `stop` asked for it; the state is saved.
         DivergedError: The loss became unusable; the last good state is kept.
         BusyError: Another process trains this run.
     """
@@ -47,7 +55,7 @@ def train(
     with locked(run.folder / "lock") if placement.is_writer else contextlib.nullcontext():
         record = run.finished_record()
         if record is None:
-            record = Training(run, placement, stream or sys.stdout, track).finish()
+            record = Training(run, placement, stream or sys.stdout, track, stop or StopRequest()).finish()
         if placement.is_writer:
             run.collect(record)
             clear_states(run.folder / "state")
@@ -55,19 +63,20 @@ def train(
 
 
 class Training:
-    """A run under way: its compiled step, arrays, history and display."""
+    """A run in progress: its compiled step, arrays, history and display."""
 
-    def __init__(self, run: Run, placement: Placement, stream: TextIO, track: bool) -> None:
-        self.run, self.placement = run, placement
+    def __init__(self, run: Run, placement: Placement, stream: TextIO, track: bool, stop: StopRequest) -> None:
+        self.run, self.placement, self.stop = run, placement, stop
         recipe = run.recipe
-        tokens = recipe.batch_size * recipe.accumulate * recipe.length
         self.progress = Progress(
-            stream, num_steps=recipe.num_steps, tokens_per_step=tokens, silent=not placement.is_writer
+            stream,
+            num_steps=recipe.num_steps,
+            tokens_per_step=recipe.tokens_per_step,
+            silent=not placement.is_writer,
         )
         tracker = Tracker(run) if track and placement.is_writer else None
         metrics = run.folder / "metrics.jsonl" if placement.is_writer else None
-        largest_loss = DIVERGED * math.log(run.config.vocab_size)
-        self.history = History(recipe.num_steps, largest_loss, metrics, tracker)
+        self.history = History(run, metrics, tracker)
         self.program = Program.of(recipe, run.config, placement)
         self.evaluator = Evaluator(self.program.static, placement)
         self.valid_windows = run.corpus.evaluation_windows("valid", recipe.evaluation_windows, recipe.length)
@@ -75,10 +84,10 @@ class Training:
         self.steps = self._compile()
 
     def _arrays(self) -> tuple[Any, Any]:
-        """Model and optimizer as the newest state has them, or fresh."""
+        """Model and optimizer arrays of the newest saved state, or new ones."""
         saved = load_newest(self.run.folder / "state", self.progress.say)
         if saved is None:
-            self.history.restart()
+            self.history.rewind_metrics()
             return self.program.start(self.run.seed)
         self.run.check_identity(saved.facts["run"])
         self.history.continue_from(saved.step, saved.facts["history"])
@@ -92,7 +101,8 @@ class Training:
         for number, depth in enumerate(depths, start=1):
             if len(depths) > 1:
                 self.progress.say(f"compiling the training step of {depth} depth steps ({number} of {len(depths)})")
-            compiled[depth], took = self.program.compile_step(self.parameters, self.optimizer_state, depth)
+            with self._interruptible():
+                compiled[depth], took = self.program.compile_step(self.parameters, self.optimizer_state, depth)
             seconds += took
         if self.history.compile_seconds is None:
             self.history.compile_seconds = seconds
@@ -106,18 +116,37 @@ class Training:
             f"on {self.placement.num_devices} {jax.devices()[0].platform} device(s)"
         )
         if self.history.step < self.run.recipe.num_steps:
-            with stop_requests() as stop:
-                self._train(stop)
-        losses = self._score_splits()
-        at_steps = self._score_depths()
-        record = self._record(losses, at_steps, counts)
+            self._train()
+        # Scoring whole splits may take long and writes nothing; the state is saved, so it may start over.
+        with self._interruptible():
+            record = self._record(self._score_splits(), self._score_depths(), counts)
+        # From here on a signal comes too late: the run finishes.
         parameters = self.placement.fetch(self.parameters)
         if self.placement.is_writer:
             tipshare.save(self.program.model(parameters), self.run.folder, dataclasses.asdict(record))
         self.history.close()
         return record
 
-    def _train(self, stop: StopRequest) -> None:
+    @contextlib.contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """A part that writes nothing: a single process ends it at once, several agree to stop before or after it."""
+        if jax.process_count() == 1:
+            with self.stop.interruptible(self.history.step):
+                yield
+            return
+        self._stop_together()
+        yield
+        self._stop_together()
+
+    def _stop_together(self) -> None:
+        if self.placement.any_process(self.stop.is_set):
+            raise self._stopped(self.history.step)
+
+    def _stopped(self, step: int) -> StoppedError:
+        # With several processes the signal may have gone to another one.
+        return StoppedError(self.stop.signal or signal.SIGTERM, step)
+
+    def _train(self) -> None:
         run, recipe, history = self.run, self.run.recipe, self.history
         seed, windows_per_step = np.uint32(run.seed), recipe.batch_size * recipe.accumulate
         reader = LossReader(self._note_loss)
@@ -129,7 +158,7 @@ class Training:
             )
             reader.push(step, loss)
             last = step == recipe.num_steps
-            stopping = self._should_stop(stop, step)
+            stopping = self._should_stop(step)
             evaluating = last or step % recipe.evaluate_every == 0
             sampling = recipe.sample_every > 0 and (last or step % recipe.sample_every == 0)
             saving = last or stopping or step % recipe.save_every == 0
@@ -142,10 +171,7 @@ class Training:
             if saving:
                 self._save(step)
             if stopping:
-                raise StoppedError(step, stop)
-        # A signal during the last evaluation: scoring whole splits would take long, and can be done next time.
-        if self.placement.any_process(bool(stop)):
-            raise StoppedError(recipe.num_steps, stop)
+                raise self._stopped(step)
 
     def _note_loss(self, step: int, loss: float, seconds: float | None) -> None:
         try:
@@ -154,10 +180,10 @@ class Training:
             raise DivergedError(f"{error}. {self._last_good_state()}") from None
         self.progress.update(step, loss, seconds)
 
-    def _should_stop(self, stop: StopRequest, step: int) -> bool:
+    def _should_stop(self, step: int) -> bool:
         if jax.process_count() == 1:
-            return bool(stop)
-        return step % AGREE_EVERY == 0 and self.placement.any_process(bool(stop))
+            return self.stop.is_set
+        return step % AGREE_EVERY == 0 and self.placement.any_process(self.stop.is_set)
 
     def _evaluate(self, step: int) -> None:
         found = self.evaluator.on_windows(self.parameters, self.valid_windows)
@@ -167,23 +193,23 @@ class Training:
     def _sample(self, step: int) -> None:
         parameters = self.placement.fetch(self.parameters)
         if self.placement.is_writer:
-            text = sample_text(self.program.model(parameters), seed=step)
+            text = tipshare.generate(self.program.model(parameters), "", SAMPLE, seed=step).text
             self.history.log({"step": step, "sample": text})
-            self.progress.say(f"step {step:,} writes: {text!r}")
+            self.progress.say(f"step {step:,}: sample {text!r}")
 
     def _save(self, step: int) -> None:
         arrays = flatten(self.placement.fetch((self.parameters, self.optimizer_state)))
         if not all(np.isfinite(array).all() for array in arrays.values()):
-            raise DivergedError(f"some weight is no finite number after step {step}. {self._last_good_state()}")
+            raise DivergedError(f"some weights are not finite after step {step}. {self._last_good_state()}")
         if self.placement.is_writer:
             facts = {"run": self.run.identity(), "history": self.history.to_facts()}
             save_state(self.run.folder / "state", SavedState(step, arrays, facts))
 
     def _last_good_state(self) -> str:
-        return f"The last good state, if one was saved yet, stays in {self.run.folder / 'state'}"
+        return f"The last state that was saved, if any, is kept in {self.run.folder / 'state'}"
 
     def _score_splits(self) -> dict[str, TextLoss]:
-        """The loss on whole splits; the state is saved, so this may be interrupted and starts over."""
+        """The loss on whole splits."""
         recipe, corpus = self.run.recipe, self.run.corpus
         losses = {}
         for split in recipe.full_evaluation:
@@ -193,10 +219,10 @@ class Training:
         return losses
 
     def _score_depths(self) -> dict[int, float]:
-        """The loss on the fixed windows by number of depth steps, if the weights are defined at every t."""
+        """Loss on the fixed windows for several numbers of depth steps, if the weights are defined at every t."""
         wanted = self.run.recipe.depth_evaluation if self.run.config.is_continuous else ()
         if wanted:
-            self.progress.say(f"reading the fixed windows with {', '.join(map(str, wanted))} depth steps")
+            self.progress.say(f"evaluating with {', '.join(map(str, wanted))} depth steps")
         return {
             steps: self.evaluator.on_windows(self.parameters, self.valid_windows, steps=steps).loss for steps in wanted
         }
@@ -214,7 +240,7 @@ class Training:
             model=run.model,
             command=run.command,
             num_steps=recipe.num_steps,
-            tokens_seen=recipe.num_steps * recipe.batch_size * recipe.accumulate * recipe.length,
+            tokens_seen=recipe.num_steps * recipe.tokens_per_step,
             curve=history.curve,
             train_curve=history.train_curve,
             final={
@@ -234,7 +260,9 @@ class Training:
 def final_numbers(
     curve: list[list[float]], losses: dict[str, TextLoss], at_steps: dict[int, float] | None = None
 ) -> dict[str, float]:
-    """Losses at the last step by name; bits per byte and perplexity are those of the best measure of `valid`."""
+    """Losses after the last step by name; bits per byte and perplexity are of all of `valid` if it was scored whole,
+    else of its fixed windows.
+    """
     last = curve[-1][1]
     final = {"valid_loss": last, "best_valid_loss": min(loss for _, loss in curve)}
     for split, found in losses.items():

@@ -1,4 +1,4 @@
-"""What a run ran on: versions, devices and the commit of the code; no host name and no path."""
+"""What a record says of the machine: versions, devices and the commit of the code; no host name and no path."""
 
 import os
 import platform
@@ -26,7 +26,7 @@ def describe_machine(num_devices: int) -> dict[str, str]:
 
 
 def code_commit() -> str:
-    """The commit this code is at, marked if files differ from it; empty outside a repository."""
+    """The commit of this code, marked if files differ from it; empty outside a repository."""
     folder = Path(__file__).parent
     try:
         commit = _git(folder, "rev-parse", "HEAD")
@@ -42,7 +42,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def _processor() -> str:
-    """The processor's name where Linux tells it, and how many of its threads this process may use."""
+    """The processor's name, where Linux gives it, and how many of its threads this process may use."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
@@ -51,9 +51,9 @@ def _processor() -> str:
 
 
 def describe_processor(cpuinfo: str, usable: int) -> str:
-    """Name, family and model of the first processor in the text of /proc/cpuinfo, and how many of them are usable.
+    """Name, family and model of the first processor in the text of /proc/cpuinfo, and how many threads are usable.
 
-    A virtual machine may tell of generations that differ by a factor of four under one name, such as "AMD EPYC".
+    A virtual machine may use one name, such as "AMD EPYC", for generations whose speed differs by a factor of four.
     """
     processors = [
         {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines.splitlines())}

@@ -33,12 +33,19 @@ def make_optimizer(recipe: Recipe, kind: str) -> optax.GradientTransformation:
 
 
 def is_matrix(parameters: object) -> object:
-    """True for each array with two or more axes besides depth: norms and other vectors do not decay, nor do biases,
-    which in attention have several axes too.
+    """True for each array that is a matrix, or from which a hypernetwork generates one.
+
+    A matrix has two or more axes besides depth. Biases, which in attention have several axes too, norms and other
+    vectors do not decay, nor do the arrays that generate them.
     """
 
     def decays(path: tuple, leaf: NamedArray) -> bool:
-        is_bias = getattr(path[-1], "name", None) == "bias"
-        return not is_bias and sum(axis.name != "depth" for axis in leaf.axes) > 1
+        *_, parent, name = [None, *(getattr(key, "name", getattr(key, "key", None)) for key in path)]
+        axes = {axis.name for axis in leaf.axes} - {"depth"}
+        if name == "projection":
+            axes -= {"time"}
+        # A GeneratedArray is stored under the name of the array that it generates.
+        field = parent if name in ("projection", "base") else name
+        return field != "bias" and len(axes) > 1
 
     return jax.tree_util.tree_map_with_path(decays, parameters, is_leaf=lambda leaf: isinstance(leaf, NamedArray))

@@ -1,4 +1,4 @@
-"""What a run shows while it trains: one line that is rewritten on a terminal, plain lines elsewhere."""
+"""The progress of a run: a line that is rewritten on a terminal, separate lines elsewhere."""
 
 import time
 from typing import TextIO
@@ -6,7 +6,7 @@ from typing import TextIO
 # Seconds between two displays.
 TERMINAL_PAUSE = 0.2
 PLAIN_PAUSE = 15.0
-# Weight of the newest reading in the smoothed loss and speed.
+# Weight of the newest value in the running averages of loss and step time.
 NEWEST = 0.05
 
 
@@ -25,7 +25,7 @@ class Progress:
         self._shown_width = 0
 
     def update(self, step: int, loss: float, step_seconds: float | None) -> None:
-        """Take note of a finished step, and show it if the last display is old enough."""
+        """Add a finished step, and show it unless the last display was a moment ago."""
         self._loss = loss if self._loss is None else (1 - NEWEST) * self._loss + NEWEST * loss
         if step_seconds is not None:
             before = step_seconds if self._step_seconds is None else self._step_seconds
@@ -66,7 +66,7 @@ class Progress:
 
 
 def format_seconds(seconds: float) -> str:
-    """A duration as people say it: 45 s, 3 min 20 s, 2 h 5 min."""
+    """A duration such as 45 s, 3 min 20 s or 2 h 5 min."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -43,7 +43,7 @@ class Run:
                 self.corpus.split(split)
 
     def identity(self) -> dict[str, Any]:
-        """All that decides the numbers of this run, as JSON values under the names a record has for them."""
+        """Everything that the results of this run depend on, as JSON values under the names of a record's fields."""
         return {
             "recipe": self.recipe.name,
             "config": self.config.to_dict(),
@@ -62,7 +62,7 @@ class Run:
                 )
 
     def finished_record(self) -> RunRecord | None:
-        """The record, if this very run is done already."""
+        """The record, if this run is finished."""
         # A checkpoint's checksums are the last file that saving writes.
         if not (self.folder / CHECKSUMS).exists():
             return None
@@ -87,7 +87,7 @@ class Run:
 
 
 def _difference(found: Any, wanted: Any) -> str:
-    """The first thing in which two JSON values differ, in a few words."""
+    """The first difference between two JSON values."""
     if isinstance(found, dict) and isinstance(wanted, dict):
         for name in sorted(found.keys() | wanted.keys()):
             if found.get(name) != wanted.get(name):

@@ -11,7 +11,7 @@ from jax.experimental import multihost_utils
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 DATA = "data"
-# Nearly every weight has this axis: split along it, each device keeps its share of the model and of Adam's averages.
+# Nearly every weight has this axis; sharded along it, each device keeps its part of the weights and of Adam's state.
 SHARDED_AXIS = "embed"
 
 
@@ -21,7 +21,7 @@ class Placement:
 
     Attributes:
         mesh: All devices along one axis, `data`; None for a run on a single device.
-        fully_sharded: Split weights and optimizer state over the devices too, instead of keeping a copy on each.
+        fully_sharded: Shard weights and optimizer state over the devices too, instead of replicating them.
     """
 
     mesh: Mesh | None = None
@@ -54,7 +54,7 @@ class Placement:
             )
 
     def shardings(self, tree: Any) -> Any:
-        """The sharding of every named array in a tree, by its axes; everything else has a copy on each device."""
+        """The sharding of every named array in a tree, by its axes; everything else is replicated."""
         mapping = {SHARDED_AXIS: DATA} if self.fully_sharded else {}
 
         def sharding(leaf: Any) -> NamedSharding:
@@ -65,7 +65,7 @@ class Placement:
         return jax.tree.map(sharding, tree, is_leaf=lambda leaf: isinstance(leaf, NamedArray))
 
     def out_shardings(self, *trees: Any) -> dict[str, Any]:
-        """Arguments for `jax.jit` that keep these results where `shardings` says; none on a single device."""
+        """Arguments for `jax.jit` that place results by `shardings`; none on a single device."""
         if self.mesh is None:
             return {}
         placed = [self.shardings(tree) for tree in trees]
@@ -85,7 +85,7 @@ class Placement:
         return jax.tree.map(put_leaf, tree, self.shardings(tree), is_leaf=is_named)
 
     def put_batch(self, windows: np.ndarray, *, axis: int = 0) -> Any:
-        """Windows of all processes together, split over the devices along one axis if they divide."""
+        """The windows of all processes together, sharded over the devices along one axis if they divide evenly."""
         if self.mesh is None:
             return windows
         divides = windows.shape[axis] % self.num_devices == 0
@@ -113,7 +113,7 @@ class Placement:
 
 
 def start_processes(coordinator: str | None, num_processes: int | None, process_id: int | None) -> None:
-    """Join the processes of one run; with no argument JAX asks the cluster (SLURM, Open MPI, TPU) for them."""
+    """Join the processes of one run; without arguments JAX asks the cluster (SLURM, Open MPI, TPU) for them."""
     given = (coordinator, num_processes, process_id)
     if any(value is None for value in given) and any(value is not None for value in given):
         raise ValueError(
@@ -122,4 +122,6 @@ def start_processes(coordinator: str | None, num_processes: int | None, process_
         )
     # Without this, processes on CPUs cannot exchange arrays; other devices do not read it.
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    # It would take SIGTERM for itself; a run agrees on where to stop without it.
+    jax.config.update("jax_enable_preemption_service", False)
     jax.distributed.initialize(coordinator, num_processes, process_id)

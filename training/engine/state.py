@@ -1,4 +1,4 @@
-"""A run's state on disk: what it takes to continue exactly where it stopped, and who may write it."""
+"""A run's state on disk, from which it continues exactly where it stopped, and the lock on its folder."""
 
 import contextlib
 import fcntl
@@ -24,10 +24,10 @@ class BusyError(ValueError):
 
 @dataclass(frozen=True)
 class SavedState:
-    """One saved moment of a run.
+    """The state of a run after a training step.
 
     Attributes:
-        arrays: Model and optimizer arrays by the place they have in their tree.
+        arrays: Model and optimizer arrays by their path in the tree.
         facts: Everything else, as JSON values.
     """
 
@@ -62,7 +62,7 @@ def saved_steps(folder: Path) -> list[int]:
 
 
 def load_newest(folder: Path, say: Any) -> SavedState | None:
-    """The newest state that is whole, or None if nothing was saved; `say` is told about damaged ones."""
+    """The newest undamaged state, or None if nothing was saved; `say` prints a line for each damaged one."""
     steps = saved_steps(folder)
     for step in steps:
         try:
@@ -83,7 +83,7 @@ def _load(folder: Path, step: int) -> SavedState:
     arrays_path, facts_path = _paths(folder, step)
     outer = json.loads(facts_path.read_text(encoding="utf-8"))
     if not isinstance(outer, dict) or not isinstance(outer.get("content"), str):
-        raise ValueError("its facts are no state")
+        raise ValueError("the file is not a saved training state")
     if hashlib.sha256(outer["content"].encode()).hexdigest() != outer.get("sha256"):
         raise ValueError("the checksum of its facts does not match")
     content = json.loads(outer["content"])
@@ -93,7 +93,7 @@ def _load(folder: Path, step: int) -> SavedState:
 
 
 def clear_states(folder: Path) -> None:
-    """Remove all saved states: the run is finished and its results are elsewhere."""
+    """Remove all saved states of a finished run."""
     for step in saved_steps(folder):
         for path in reversed(_paths(folder, step)):
             path.unlink(missing_ok=True)
@@ -104,7 +104,7 @@ def clear_states(folder: Path) -> None:
 
 
 def flatten(tree: Any) -> dict[str, np.ndarray]:
-    """The arrays of a tree by the path that leads to each."""
+    """The arrays of a tree by their paths."""
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in jax.tree.leaves_with_path(tree)}
 
 
@@ -126,7 +126,7 @@ def unflatten(arrays: dict[str, np.ndarray], shapes: Any) -> Any:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole: to a temporary name, to disk, then renamed."""
+    """Write a file in one piece: under a temporary name, synced to disk, then renamed."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     temporary.write_text(text, encoding="utf-8")
     _sync(temporary)

@@ -1,4 +1,4 @@
-"""The compiled functions of a run: start, training step, and losses of given windows."""
+"""The compiled functions of a run: initial arrays and training step."""
 
 import time
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from training.engine.optimizer import make_optimizer
 from training.engine.sharding import Placement
 from training.recipes.recipe import Recipe
 
-# For a function that runs once: optimizing the code of the many random draws takes longer than running it.
+# For a function that runs once: optimizing its many random draws takes longer than running them.
 RUN_ONCE = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
-# Depth steps in each turn of the scan over depth: a run is compiled once and stepped through thousands of times.
+# Depth steps per iteration of the compiled scan over depth: a run is compiled once and runs thousands of steps.
 UNROLL = 6
 
 Arrays = Any  # the arrays of a model, or of an optimizer, in the tree they came in
@@ -32,7 +32,7 @@ Arrays = Any  # the arrays of a model, or of an optimizer, in the tree they came
 
 @dataclass(frozen=True)
 class Program:
-    """What a run computes with, for one recipe and config; arrays go in and out, nothing is baked in.
+    """The functions of a run, for one recipe and config. Arrays are arguments and results, never constants.
 
     Attributes:
         static: The model without its arrays.
@@ -51,7 +51,7 @@ class Program:
         return Program(recipe, config, placement, static)
 
     def shapes(self) -> tuple[Arrays, Arrays]:
-        """Model and optimizer arrays as shapes only."""
+        """Shapes of the model and optimizer arrays."""
         return jax.eval_shape(self._start, np.uint32(0))
 
     def start(self, seed: int) -> tuple[Arrays, Arrays]:
@@ -87,7 +87,7 @@ class Program:
         return compiled, time.perf_counter() - started
 
     def put_windows(self, windows: np.ndarray) -> Any:
-        """The windows of one step as the step takes them: {pass, window, byte}."""
+        """The windows of one step on the devices, as {pass, window, byte}."""
         recipe = self.recipe
         return self.placement.put_batch(windows.reshape(recipe.accumulate, recipe.batch_size, -1), axis=1)
 
@@ -125,7 +125,7 @@ class Program:
         return jax.tree.map(lambda value: value / self.recipe.accumulate, total)
 
     def loss(self, parameters: Arrays, windows: Array, key: Array | None, depth_steps: int | None = None) -> Array:
-        """Mean loss of {window, byte}; the pass runs in the recipe's precision, gradients come back in float32.
+        """Mean loss of {window, byte}, computed in the recipe's precision; gradients are float32.
 
         With consistency, the loss is that of the model's own number of depth steps and, times the recipe's weight, of
         the drawn number and of how far its path ends from the other, which gets no gradient of that distance.
@@ -147,5 +147,5 @@ class Program:
 
 
 def _keys(seed: Array) -> Array:
-    """A key for the start of the weights and a key for dropout."""
+    """A key for the initial weights and a key for dropout."""
     return jr.split(jr.key(seed), 2)

@@ -1,4 +1,4 @@
-"""Ablations: recipes that change one choice of the model grid at a time, each model with a label of its own."""
+"""Ablations: recipes that vary one choice of the model grid at a time."""
 
 import dataclasses
 
@@ -9,7 +9,7 @@ def _variant(kind: str, **changes: object) -> Variant:
     return Variant(kind, changes)
 
 
-# One width of MLP throughout, so that the cells of the grid differ in nothing but what their names say.
+# One MLP width throughout, so that the cells of the grid differ only in what their names say.
 _GRID = {
     f"{weights} + {mixer}": _variant(
         {"own": "standard", "generated": "neural-ode"}.get(weights, f"time-indexed-{mixer}"),

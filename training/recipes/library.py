@@ -1,4 +1,4 @@
-"""The recipes by name, each with its cost and the score to expect."""
+"""The recipes by name."""
 
 from dataclasses import replace
 
@@ -43,8 +43,8 @@ _SHOWCASE = Recipe(
     length=256,
     optimizer="adamw",
     betas=(0.9, 0.99),
-    # Each kind's best of a search over 300 steps, whose records are in checkpoints/runs.jsonl: a model with weights of
-    # its own for every layer wants smaller steps than a shared block.
+    # The best for each kind in a search over runs of 300 steps, whose records are in checkpoints/runs.jsonl. A model
+    # with own weights for every layer needs a smaller learning rate than a shared block.
     learning_rate=4e-3,
     kind_learning_rates={"standard": 2e-3, "neural-ode": 5e-4},
     schedule="cosine",
@@ -61,7 +61,7 @@ _SHOWCASE = Recipe(
 
 _QUICK = Recipe(
     name="quick",
-    summary="a first look: small models on a text that Python carries, no download",
+    summary="a first look: small models on a text that comes with Python, no download",
     cost="under a minute on 2 CPU cores",
     corpus="builtin",
     num_steps=300,

@@ -1,4 +1,4 @@
-"""What decides a run apart from its seed: a recipe, its variants and changes to both."""
+"""A recipe: everything that a run depends on, apart from the model and the seed."""
 
 import dataclasses
 import hashlib
@@ -16,22 +16,12 @@ Optimizer = Literal["adam", "adamw"]
 Schedule = Literal["constant", "cosine"]
 Precision = Literal["float32", "bfloat16"]
 
-# File systems end at 255 bytes.
+# File names may have 255 bytes at most.
 LONGEST_NAME = 120
-# These say how a run is described, watched or kept, not what it computes, so they are no part of its settings.
-UNMEASURED = (
-    "name",
-    "summary",
-    "cost",
-    "expected",
-    "variants",
-    "seeds",
-    "save_every",
-    "sample_every",
-    "full_evaluation",
-    "depth_evaluation",
-    "model",
-)
+# How a run is saved and what is measured besides its curve; neither changes the curve.
+OBSERVATION = ("save_every", "sample_every", "full_evaluation", "depth_evaluation")
+# How a recipe is described, and what the command line has arguments of its own for.
+DESCRIPTION = ("name", "summary", "cost", "expected", "variants", "seeds", "model")
 
 
 @dataclass(frozen=True)
@@ -44,12 +34,12 @@ class Variant:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """All that decides a run, apart from the model kind and the seed.
+    """Everything that a run depends on, apart from the model kind and the seed.
 
     Attributes:
         summary: What the recipe is for.
-        cost: How long a run takes, and on what, unless records tell.
-        expected: The score to expect, unless records tell.
+        cost: How long a run takes and on what machine, if there are no records of it.
+        expected: The loss to expect, if there are no records of it.
         corpus: Name of a corpus, or a label for the text in `--data-dir`.
         num_steps: Training steps (optimizer updates).
         batch_size: Windows per pass.
@@ -57,14 +47,14 @@ class Recipe:
         accumulate: Passes whose gradients are averaged into one training step.
         betas: Decay rates of Adam's two averages.
         learning_rate: Peak learning rate.
-        kind_learning_rates: Another peak for some kinds.
+        kind_learning_rates: Peak learning rates of kinds that need another one.
         warmup_steps: Steps of linear rise to the peak.
-        final_learning_rate_share: Where the cosine ends, as a share of the peak.
+        final_learning_rate_share: Learning rate at the end of the cosine, as a share of the peak.
         weight_decay: AdamW's decay; on matrices only.
         clip_norm: Largest norm of a gradient; 0 for no limit.
-        precision: Of the forward and backward pass; weights and optimizer are always float32.
+        precision: Of the forward and backward pass; weights and optimizer state are always float32.
         evaluate_every: Training steps between evaluations; the last step is always evaluated.
-        evaluation_windows: Fixed windows of `valid` that an evaluation reads.
+        evaluation_windows: Number of fixed windows of `valid` that an evaluation computes the loss of.
         full_evaluation: Splits that are scored whole after the last step.
         depth_steps: Numbers of depth steps, one of which is drawn for every training step; empty for the model's own.
             For models whose weights are defined at every t.
@@ -74,13 +64,13 @@ class Recipe:
         consistency: Weight of a second, shorter or longer path. Above 0, every training step runs the model's own
             number of depth steps, and adds this weight times the loss of the drawn number and the squared distance
             between the ends of the two paths (LoopFormer uses 0.1).
-        depth_evaluation: Numbers of depth steps with which the fixed windows are read again after the last step, for
+        depth_evaluation: Numbers of depth steps at which the fixed windows are evaluated again after the last step, for
             the models whose weights are defined at every t.
         save_every: Training steps between saved states.
         sample_every: Training steps between samples of generated text; 0 for none.
-        model: Model fields that every kind gets.
+        model: Fields of the model config, for every kind.
         variants: The models of an ablation by label; empty for the four kinds.
-        seeds: What `sweep` runs by default.
+        seeds: Default seeds of `sweep`; `train` takes the first.
     """
 
     name: str
@@ -143,13 +133,17 @@ class Recipe:
             raise ValueError(f"recipe {self.name}: adam has no weight decay; set optimizer=adamw or weight_decay=0")
 
     @property
+    def tokens_per_step(self) -> int:
+        return self.batch_size * self.accumulate * self.length
+
+    @property
     def models(self) -> tuple[str, ...]:
         """Labels of the models this recipe compares."""
         return tuple(self.variants or KINDS)
 
     def settings_of(self, kind: str) -> dict[str, Any]:
-        """The fields that decide the numbers of a run, as JSON values, for its record."""
-        settings = {name: value for name, value in vars(self).items() if name not in UNMEASURED}
+        """The fields that the curve of a run depends on, as JSON values, for its record."""
+        settings = {name: value for name, value in vars(self).items() if name not in (*OBSERVATION, *DESCRIPTION)}
         settings["learning_rate"] = settings.pop("kind_learning_rates").get(kind, self.learning_rate)
         return json.loads(json.dumps(settings))
 
@@ -171,33 +165,33 @@ class Recipe:
     def change(self, changes: list[str] | tuple[str, ...]) -> "Recipe":
         """A copy with fields set from texts such as `num_steps=50` or `model.hidden_dim=384`.
 
-        The name tells the changes, so that the runs of a changed recipe are never mistaken for those of the recipe.
+        The name of the copy lists the changes, so that its runs are not taken for runs of the recipe itself.
         """
         fields: dict[str, Any] = {}
         model = dict(self.model)
         types = get_type_hints(type(self))
+        known = [each for each in types if each not in (*DESCRIPTION, "kind_learning_rates")]
         for change in changes:
             name, equals, text = change.partition("=")
             if not equals:
                 raise ValueError(f"{change!r} is not a change: write field=value, for example num_steps=50")
             if name.startswith("model."):
                 model[name.removeprefix("model.")] = _parse(text)
-            elif name in types and name not in ("name", "model", "variants", "kind_learning_rates"):
+            elif name in known:
                 value = _parse(text)
                 is_tuple = get_origin(types[name]) is tuple
                 fields[name] = tuple(value if isinstance(value, list) else [value]) if is_tuple else value
             else:
-                known = [each for each in types if each not in UNMEASURED and each != "kind_learning_rates"]
                 raise ValueError(f"unknown recipe field {name!r}; there are {', '.join(known)} and model.FIELD")
         if "learning_rate" in fields:
             fields["kind_learning_rates"] = {}
-        marked = [change for change in changes if change.partition("=")[0] not in UNMEASURED]
+        marked = [change for change in changes if change.partition("=")[0] not in OBSERVATION]
         name = "+".join([self.name, *sorted(marked)])
         return dataclasses.replace(self, **fields, model=model, name=name)
 
 
 def slug(label: str) -> str:
-    """A label as the name of a folder; a very long one is cut and made unique by its digest."""
+    """A label as the name of a folder; a very long one is cut and gets its digest as a suffix."""
     name = re.sub(r"[^\w.=+-]+", "-", label).strip("-.")
     if len(name) <= LONGEST_NAME:
         return name
@@ -205,7 +199,7 @@ def slug(label: str) -> str:
 
 
 def _parse(text: str) -> Any:
-    """A JSON value; anything else is a word."""
+    """A JSON value, or the text itself if it is not one."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:

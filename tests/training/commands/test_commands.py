@@ -7,9 +7,9 @@ import pytest
 
 from tests.training.engine.processes import CHANGES, ROOT
 from tests.training.results.factory import make_record
-from training.__main__ import main
+from training.__main__ import keep_freed_memory, main
 from training.commands.options import RunOptions
-from training.engine.memory import keep_freed_memory
+from training.commands.train import Train
 from training.engine.progress import Progress, format_seconds
 from training.recipes.library import RECIPES
 from training.results.records import append_record, read_records, write_records
@@ -44,12 +44,23 @@ def test_recipes_show_what_bundled_records_measured(capsys, tmp_path, monkeypatc
     assert "cost: 0 to 5 minutes of steps per run, measured on cpu\n" in shown
 
 
-@pytest.mark.parametrize("verb", ["recipes", "train", "sweep", "evaluate", "report"])
-def test_every_verb_has_help(capsys, verb):
+VERBS = ["recipes", "train", "sweep", "evaluate", "report", "benchmark", "bundle", "push", "push-all", "push-space"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_that_shows_no_python_values(capsys, verb):
     with pytest.raises(SystemExit) as ended:
         main([verb, "--help"])
     assert ended.value.code == 0
-    assert "usage: python -m training" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert f"usage: python -m training {verb}" in shown
+    assert "None" not in shown
+
+
+def test_a_run_needs_no_more_than_a_recipe(capsys):
+    assert Train(recipe="quick").model == "time-indexed-ssm"
+    assert main(["train", "quick", "--seed", "-1"]) == 2  # the arguments are complete; the seed is refused
+    assert "seed=-1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -64,7 +75,7 @@ def test_every_verb_has_help(capsys, verb):
         (["evaluate", "nowhere"], "neither a folder nor a bundled checkpoint"),
         (["report", "nowhere"], "nowhere does not exist"),
         (["benchmark", "--rounds", "0"], "rounds=0 must be 1 or more"),
-        (["benchmark", "--torch-python", "nowhere"], "nowhere is no Python"),
+        (["benchmark", "--torch-python", "nowhere"], "nowhere is not a file"),
         (["benchmark", "--out", "nowhere/training.json"], "there is no folder nowhere"),
     ],
 )

@@ -17,7 +17,7 @@ CHANGES = [f"model.{name}={value}" for name, value in TINY_MODEL.items()]
 COMPILE_FAST = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 
 
-def environment(cache: Path, flags: str = "", **more: str) -> dict[str, str]:
+def environment(cache: Path, flags: str = "") -> dict[str, str]:
     """This process's environment, with the session's compilation cache and no network.
 
     Args:
@@ -31,30 +31,39 @@ def environment(cache: Path, flags: str = "", **more: str) -> dict[str, str]:
         "JAX_COMPILATION_CACHE_DIR": str(cache),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
-        **more,
     }
 
 
-def start(arguments: list[str], cache: Path, **more: str) -> subprocess.Popen:
-    command = [sys.executable, "-m", "training", *arguments]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=ROOT, env=environment(cache, **more), stdout=pipe, stderr=pipe, text=True)
+def start(
+    arguments: list[str], cache: Path, *, module: str = "training", process_group: int | None = None
+) -> subprocess.Popen:
+    """A process of `python -m training`, or of another module that takes its arguments."""
+    return subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        cwd=ROOT,
+        env=environment(cache),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=process_group,
+    )
 
 
-def finish(process: subprocess.Popen, seconds: float = 240) -> tuple[int, str, str]:
-    """Exit code and both outputs."""
+def finish(process: subprocess.Popen) -> tuple[int, str, str]:
+    """Exit code and both outputs; one that does not end is killed when pytest's limit on a test interrupts this."""
     try:
-        output, errors = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
+        output, errors = process.communicate()
+    finally:
         process.kill()
-        raise
     return process.returncode, output, errors
 
 
-def wait_until(condition: Callable[[], bool], process: subprocess.Popen, seconds: float = 200) -> None:
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen) -> None:
     """Wait for something a process does; fails if it ends before."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.01)
+    try:
+        while not condition():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+    except BaseException:
+        process.kill()
+        raise

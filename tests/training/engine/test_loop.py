@@ -3,8 +3,6 @@
 import dataclasses
 import json
 import math
-import os
-import signal
 
 import jax
 import jax.numpy as jnp
@@ -15,32 +13,12 @@ from safetensors.numpy import load_file
 import tipshare
 from tests.training.engine.tiny import TINY, StoppingCorpus, assert_same_arrays, repeatable
 from tipshare.presets import PRESETS
-from training.data.corpus import Corpus
 from training.engine.history import DivergedError
 from training.engine.loop import train
 from training.engine.sharding import Placement
-from training.engine.signals import StoppedError
 from training.engine.state import BusyError, locked, saved_steps
 from training.engine.step import Program
 from training.results.records import read_records
-
-
-class SignallingCorpus(Corpus):
-    """A text that sends this process a signal at one step."""
-
-    signal_step, signal = 0, signal.SIGTERM
-
-    def windows(self, split, seed, step, batch, length):
-        if step == self.signal_step:
-            os.kill(os.getpid(), self.signal)
-        return super().windows(split, seed, step, batch, length)
-
-
-def like(corpus: Corpus, kind: type[Corpus], **fields) -> Corpus:
-    made = kind(corpus.name, corpus.splits, corpus.sha256)
-    for name, value in fields.items():
-        object.__setattr__(made, name, value)
-    return made
 
 
 def test_an_interrupted_run_ends_bit_identical_to_one_that_was_not(make_run, corpus, stream):
@@ -96,27 +74,6 @@ def test_a_finished_run_is_not_run_again(make_run, corpus, stream):
     failing = make_run(text=StoppingCorpus.before(1, corpus))
     assert train(failing, stream=stream) == record
     assert read_records(run.collection) == [record]  # the collection is made whole again
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_saves_the_state_at_once(make_run, corpus, stream, number):
-    before = signal.getsignal(number)
-    run = make_run(text=like(corpus, SignallingCorpus, signal_step=6, signal=number))
-    with pytest.raises(StoppedError, match=f"{number.name} after step 6") as stopped:
-        train(run, stream=stream)
-    assert stopped.value.exit_code == 128 + number
-    assert saved_steps(run.folder / "state") == [6, 4]
-    assert signal.getsignal(number) == before
-
-
-def test_a_signal_at_the_last_step_leaves_the_final_scores_to_the_next_command(make_run, corpus, stream):
-    run = make_run(text=like(corpus, SignallingCorpus, signal_step=12))
-    with pytest.raises(StoppedError, match="SIGTERM after step 12"):
-        train(run, stream=stream)
-    assert saved_steps(run.folder / "state") == [12, 8]
-    assert "scoring" not in stream.getvalue()
-    assert train(make_run(), stream=stream).curve[-1][0] == 12
-    assert "scoring" in stream.getvalue()
 
 
 def test_a_damaged_state_falls_back_to_the_one_before_and_says_so(make_run, corpus, stream):
@@ -188,7 +145,7 @@ def test_dropout_differs_by_step_and_repeats_by_seed(make_run):
     assert loss(1) == loss(1) != loss(2)
 
 
-def test_the_step_gives_up_its_arguments_to_its_results(make_run):
+def test_the_step_takes_its_arrays_as_donated_arguments(make_run):
     run = make_run()
     program = Program.of(run.recipe, run.config, Placement())
     parameters, optimizer_state = program.start(0)

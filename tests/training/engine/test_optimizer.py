@@ -1,5 +1,8 @@
 """Schedules by hand-worked values, decay on matrices only."""
 
+import re
+
+import equinox as eqx
 import haliax as hax
 import jax
 import jax.numpy as jnp
@@ -7,6 +10,7 @@ import numpy as np
 import pytest
 from haliax import Axis
 
+from tests.factories import GRID
 from tests.training.engine.tiny import TINY
 from training.engine.optimizer import is_matrix, learning_rate_schedule, make_optimizer
 from training.recipes.library import RECIPES
@@ -31,20 +35,27 @@ def test_a_constant_rate_is_constant_and_kinds_may_have_their_own():
     np.testing.assert_allclose(peaks, [showcase.kind_learning_rates["standard"], showcase.learning_rate])
 
 
-def test_only_matrices_decay():
-    config = RECIPES["quick"].configure("time-indexed-ssm")[1].replace(hidden_dim=8, num_heads=2, use_bias=True)
-    shapes = jax.eval_shape(lambda: jax.tree.map(lambda x: x, config.build(key=jax.random.key(0))))
-    decays = is_matrix(shapes)
-    assert decays.embedding
-    assert decays.head.weight
-    assert decays.block.attention.qkv.layer.weight
-    assert not decays.block.attention.qkv.layer.bias  # three axes, but a bias
-    assert not decays.block.attention.qkv.gate.linear.bias
-    assert not decays.final_norm.weight
-    own = RECIPES["quick"].configure("standard")[1].replace(hidden_dim=8, num_heads=2)
-    stacked = is_matrix(jax.eval_shape(lambda: own.build(key=jax.random.key(0))))
-    assert not stacked.block.attention_norm.weight  # depth x embed is a stack of vectors
-    assert stacked.block.mixer.up.weight
+# Biases, norms, and the state space's vectors: as they are, behind a gate, or generated.
+VECTORS = (
+    r"\.bias",
+    r"\.arrays\['bias'\]\.(projection|base)",
+    r"norm\.weight",
+    r"norm\.arrays\['weight'\]\.projection",
+    r"\.(skip|rate)(\.layer)?\.(weight|log_rate)",
+    r"\.(skip|rate)\.arrays\['(weight|log_rate)'\]\.projection",
+)
+
+
+def test_only_matrices_and_what_generates_them_decay():
+    unmatched = set(VECTORS)
+    for config in GRID.values():
+        shapes = eqx.filter_eval_shape(config.build, key=jax.random.key(0))
+        for path, decays in jax.tree.leaves_with_path(is_matrix(shapes)):
+            name = jax.tree_util.keystr(path)
+            matched = {vector for vector in VECTORS if re.search(f"{vector}$", name)}
+            assert decays == (not matched), (config, name)
+            unmatched -= matched
+    assert not unmatched  # every pattern has been met
 
 
 def test_one_adamw_step_by_hand():

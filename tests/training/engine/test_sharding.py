@@ -20,7 +20,7 @@ from training.results.records import read_records
 def test_eight_devices_give_the_loss_curve_of_one_and_resume(tmp_path, compilation_cache):
     settings = environment(compilation_cache, "--xla_force_host_platform_device_count=8")
     command = [sys.executable, "-m", "tests.training.engine.eight_devices", str(tmp_path), "standard"]
-    done = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, timeout=280)
+    done = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     assert facts["devices"] == 8
@@ -69,7 +69,7 @@ def test_a_signal_to_one_of_two_processes_stops_both_at_the_same_step(tmp_path, 
     processes[1].send_signal(signal.SIGTERM)
     said = []
     for process in processes:
-        code, output, errors = finish(process, seconds=60)
+        code, output, errors = finish(process)
         assert code == 143, errors
         said += re.findall(r"stopped by SIGTERM after step [\d,]+; its state is saved", output + errors)
     assert len(said) == 2

@@ -70,7 +70,8 @@ def test_a_learning_rate_for_all_replaces_those_by_kind():
         ("warmup_steps=12", "leaves none of num_steps=12"),
         ("weight_decay=0.1", "adam has no weight decay"),
         ("final_learning_rate_share=2", "must be a number, at least 0 and at most 1"),
-        ("seeds=[one]", "must be a list of int"),
+        ("depth_evaluation=[one]", "must be a list of int"),
+        ("seeds=[3]", "unknown recipe field 'seeds'"),  # --seed and --seeds are arguments of their own
     ],
 )
 def test_bad_changes_are_refused(change, message):
