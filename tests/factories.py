@@ -41,6 +41,11 @@ GRID: dict[str, ModelConfig] = {
     "Legendre features, dt in every generator": tipshare.NeuralOdeConfig(
         time_features="legendre", step_features=True, **SMALL
     ),
+    "state space that does not depend on the input": tipshare.TimeIndexedSsmConfig(selective=False, **SMALL),
+    "bare state space": tipshare.TimeIndexedSsmConfig(ssm_projections=False, **SMALL),
+    "bare state space, own weights": tipshare.TimeIndexedSsmConfig(
+        weights="own", selective=False, ssm_projections=False, **SMALL
+    ),
     "learned positions": tipshare.TimeIndexedMlpConfig(positions="learned", **SMALL),
     "no positions": tipshare.StandardConfig(positions="none", **SMALL),
     "short convolution before attention": tipshare.TimeIndexedMlpConfig(attention_convolution_width=3, **SMALL),

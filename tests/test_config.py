@@ -153,6 +153,8 @@ def test_fields_left_out_of_json_take_the_defaults_of_the_kind():
         ("standard", "published", 308_460_480),
         ("neural-ode", "published", 51_512_960),
         ("time-indexed-mlp", "published", 715_840),
+        ("time-indexed-ssm", "published", 4_901_760),
+        ("time-indexed-ssm", "published-large", 9_411_600),
         ("standard", "published-large", 617_430_932),
         ("time-indexed-mlp", "published-large", 956_684),
     ],

@@ -67,6 +67,10 @@ class ModelConfig:
         positions: How the model tells positions apart.
         mlp_ratio: Width of the MLP in units of `hidden_dim`.
         state_dim: States of the SSM mixer.
+        selective: Let the step size of the SSM mixer depend on the input; otherwise its recurrence is the same at
+            every position, a long convolution.
+        ssm_projections: Surround the recurrence of the SSM mixer by projections, a short convolution and a
+            multiplicative branch; otherwise it reads and writes the residual stream directly (as published).
         convolution_width: Taps of the short causal convolution in the SSM mixer.
         attention_convolution_width: Taps of a short causal convolution on the input of attention; 0 for none.
         activation_function: Nonlinearity of the MLP.
@@ -104,6 +108,8 @@ class ModelConfig:
     positions: Positions = "rotary"
     mlp_ratio: float = 4.0
     state_dim: int = 64
+    selective: bool = True
+    ssm_projections: bool = True
     convolution_width: int = 4
     attention_convolution_width: int = field(default=0, metadata={"least": 0})
     activation_function: Activation = "gelu"

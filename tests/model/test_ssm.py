@@ -2,12 +2,14 @@
 
 import haliax as hax
 import jax
+import jax.random as jr
 import numpy as np
 import pytest
 from haliax import Axis
 
 from tests.factories import GRID, build
 from tipshare.model.ssm import scan_states, scan_states_reference
+from tipshare.model.weights.generated import time_unit_scale
 
 Batch, State = Axis("batch", 2), Axis("state", 3)
 
@@ -63,3 +65,61 @@ def test_the_layer_is_selective():
     steps = layer.step_size(u).array
     assert steps.min() > 0
     assert np.ptp(np.asarray(steps), axis=0).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["state space that does not depend on the input", "published time-indexed-ssm"])
+def test_a_time_invariant_state_space_is_a_convolution_with_its_own_kernel(name):
+    model = build(GRID[name])
+    ssm, length = model.at(1.0).mixer, 10
+    u = np.random.default_rng(0).standard_normal((length, ssm.into_state.In[0].size)).astype(np.float32)
+    named = hax.named(u, ("position", "channel"))
+    delta, rate = ssm.step_size(named).array, ssm.rate().array
+    into, out = (layer.effective_weight for layer in (ssm.into_state, ssm.from_state))
+    into, out = into.rearrange(("channel", "state")).array, out.rearrange(("state", "channel")).array
+    # kernel[j] maps the input of j positions ago to the output: delta B exp(j delta A) C
+    kernel = [(into * delta * np.exp(j * delta * rate)) @ out for j in range(length)]
+    expected = sum(
+        np.concatenate([np.zeros((j, u.shape[1])), u[: length - j] @ kernel[j]]) for j in range(length)
+    ) + np.asarray(ssm.skip(named).array)
+    drive = ssm.step_size(named) * ssm.into_state(named)
+    decay = hax.exp(ssm.step_size(named) * ssm.rate()).broadcast_to(drive.axes)
+    found = ssm.from_state(scan_states(decay, drive)) + ssm.skip(named)
+    np.testing.assert_allclose(found.rearrange(("position", "channel")).array, expected, atol=1e-5)
+    if not model.config.ssm_projections:
+        whole, _ = ssm.run(named.rename({"channel": "embed"}))
+        np.testing.assert_allclose(whole.rearrange(("position", "embed")).array, expected, atol=1e-5)
+
+
+def test_a_state_space_that_does_not_depend_on_the_input_is_linear_in_it():
+    ssm = build(GRID["published time-indexed-ssm"]).at(0.5).mixer
+    x, y = (hax.random.normal(jr.key(seed), (Axis("position", 7), Axis("embed", 16))) for seed in (0, 1))
+    whole, parts = ssm.run(x + 2.0 * y)[0], ssm.run(x)[0] + 2.0 * ssm.run(y)[0]
+    np.testing.assert_allclose(whole.array, parts.rearrange(whole.axes).array, atol=1e-5)
+    selective = build(GRID["bare state space"]).at(0.5).mixer
+    whole, parts = selective.run(x + 2.0 * y)[0], selective.run(x)[0] + 2.0 * selective.run(y)[0]
+    assert not np.allclose(whole.array, parts.rearrange(whole.axes).array, atol=1e-3)
+
+
+def test_published_values_are_generated_times_a_full_gate():
+    config = GRID["published time-indexed-ssm"]
+    model = build(config)
+    time = model.time(hax.named(np.float32(0.5), ()), model.steps)
+    mixer = model.block.mixer
+    units, found = mixer.network(time), model.at(0.5).mixer
+    hidden = mixer.network.first(time)
+    expected_units = mixer.network.second(hax.nn.silu(hidden) * time_unit_scale(mixer.network.first.Out[0]))
+    np.testing.assert_allclose(units.array, expected_units.array, atol=1e-6)
+
+    def parts(slot):
+        layer = mixer.layers[slot]
+        (array,) = layer.arrays.values()
+        return array.at(units).array, np.asarray(layer.gate(time).array)
+
+    generated, gate = parts("into_state")
+    assert gate.shape == generated.shape == (config.hidden_dim, config.state_dim)
+    np.testing.assert_allclose(found.into_state.weight.array, generated * gate, atol=1e-6)
+    generated, gate = parts("rate")
+    np.testing.assert_allclose(found.rate().array, -np.logaddexp(0, generated) * gate, atol=1e-6)
+    generated, gate = parts("step_size")
+    delta = found.step_size(hax.zeros(Axis("channel", 16))).array
+    np.testing.assert_allclose(delta, (np.logaddexp(0, generated) + 1e-4) * gate, atol=1e-6)

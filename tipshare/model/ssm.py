@@ -13,6 +13,11 @@ Symbols, in the words of Mamba (Gu & Dao, 2023) and S5 (Smith et al., 2022):
 As in S5 all channels share one state, so the parallel scan runs over `state_dim` numbers per position. As in Mamba
 delta depends on the input; z_p makes what is read from the state depend on it too. `step size`, A, B, C and D each
 have a gate when the layer is time-indexed.
+
+Two fields take this back. Without `selective`, delta does not see the input: the recurrence is time-invariant and
+equals a convolution with the kernel C exp(j delta A) delta B. Without `ssm_projections`, u is the layer's input itself
+and there is no z: y = C h + D u, with A = -softplus(...) and delta = softplus(...) + 1e-4. Both together are the state
+space of the published Time-Indexed SSM.
 """
 
 import math
@@ -30,17 +35,20 @@ from tipshare.model.layers import GateSlot, Layer, Linear, ShortConvolution, act
 from tipshare.model.positions import Place, keep_text
 from tipshare.model.recurrence import run_recurrence
 
+# Below this no step size falls in a layer without projections, as published.
+SMALLEST_BARE_STEP = 1e-4
 # Step sizes start spread log-uniformly over this range: slow states remember, fast ones follow the text.
 SMALLEST_STEP, LARGEST_STEP = 0.001, 1.0
 
 
 class Rate(Layer):
-    """A: how fast each state decays, `-exp(log_rate) * scale`."""
+    """A: how fast each state decays, `-exp(log_rate) * scale`, or `-softplus(log_rate) * scale`."""
 
     constant_start: ClassVar[dict[str, float]] = {"log_rate": 0.0}
 
     log_rate: NamedArray  # state
     scale: NamedArray | None = None
+    is_softplus: bool = eqx.field(static=True, default=False)
 
     def scale_axes(self, field: str) -> tuple[Axis, ...]:
         del field
@@ -52,37 +60,54 @@ class Rate(Layer):
         return self()
 
     def __call__(self) -> NamedArray:
-        rate = -hax.exp(self.log_rate.astype(jnp.float32))
+        raw = self.log_rate.astype(jnp.float32)
+        rate = -(hax.nn.softplus(raw) if self.is_softplus else hax.exp(raw))
         return rate if self.scale is None else rate * self.scale
 
 
 class StepSize(Layer):
-    """delta: `softplus(u @ weight + bias) * scale`, one positive number per position and state."""
+    """delta: `(softplus(u @ weight + bias) + least) * scale`, one positive number per position and state.
 
-    weight: NamedArray  # channel x state
+    Without a weight it is the same at every position.
+    """
+
+    weight: NamedArray | None  # channel x state
     bias: NamedArray  # state
     scale: NamedArray | None = None
+    least: float = eqx.field(static=True, default=0.0)
 
     def scale_axes(self, field: str) -> tuple[Axis, ...]:
         del field
         return self.bias.axes
 
     @staticmethod
-    def init(Channel: Axis, State: Axis, *, key: PRNGKeyArray) -> "StepSize":
+    def init(
+        Channel: Axis, State: Axis, *, key: PRNGKeyArray, selective: bool = True, least: float = 0.0
+    ) -> "StepSize":
         steps = jnp.geomspace(SMALLEST_STEP, LARGEST_STEP, State.size)
         # The bias that softplus turns into `steps`; a small weight lets the input choose only as training goes on.
         bias = hax.named(jnp.log(jnp.expm1(steps)), State)
-        return StepSize(hax.random.normal(key, (Channel, State)) * (0.1 / math.sqrt(Channel.size)), bias)
+        weight = hax.random.normal(key, (Channel, State)) * (0.1 / math.sqrt(Channel.size)) if selective else None
+        return StepSize(weight, bias, least=least)
 
     @property
     def effective_weight(self) -> NamedArray:
-        """The matrix in front of the softplus, each state's column times what the gate makes of its step."""
+        """The matrix in front of the softplus, each state's column times what the gate makes of its step.
+
+        Without a matrix, the step sizes themselves.
+        """
+        if self.weight is None:
+            return self._activated(self.bias)
         return self.weight if self.scale is None else scale_by(self.weight, self.scale)
 
     def __call__(self, u: NamedArray) -> NamedArray:
+        if self.weight is None:
+            return self._activated(self.bias)
         Channel, State = self.weight.resolve_axis("channel"), self.weight.resolve_axis("state")
-        raw = contract(u, self.weight, (Channel,), (State,)) + self.bias
-        delta = hax.nn.softplus(raw.astype(jnp.float32))
+        return self._activated(contract(u, self.weight, (Channel,), (State,)) + self.bias)
+
+    def _activated(self, raw: NamedArray) -> NamedArray:
+        delta = hax.nn.softplus(raw.astype(jnp.float32)) + self.least
         return delta if self.scale is None else delta * self.scale
 
 
@@ -111,7 +136,7 @@ class Skip(Layer):
 class SsmState(eqx.Module):
     """What the layer remembers of the text so far."""
 
-    before: NamedArray  # the last few inputs of the short convolution
+    before: NamedArray | None  # the last few inputs of the short convolution
     h: NamedArray  # the recurrent state
 
 
@@ -126,30 +151,34 @@ class Ssm(eqx.Module):
         "delta": GateSlot("step_size", "scale"),
     }
 
-    enter: Linear  # embed -> channel, gives u
-    branch: Linear  # embed -> channel, gives z
-    convolution: ShortConvolution
+    enter: Linear | None  # embed -> channel, gives u; None, as the three others, without projections
+    branch: Linear | None  # embed -> channel, gives z
+    convolution: ShortConvolution | None
     step_size: StepSize  # delta
     rate: Rate  # A
     into_state: Linear  # B: channel -> state
     from_state: Linear  # C: state -> channel
     skip: Skip  # D
-    leave: Linear  # channel -> embed
+    leave: Linear | None  # channel -> embed
 
     @staticmethod
     def init(config: ModelConfig, *, key: PRNGKeyArray, output_scale: float = 1.0) -> "Ssm":
         keys = jr.split(key, 7)
         Embed, Channel, State, bias = config.Embed, config.Channel, config.State, config.use_bias
+        bare = not config.ssm_projections
+        least = SMALLEST_BARE_STEP if bare else 0.0
+        # The layers that write to the residual stream: C and D themselves, where nothing comes after them.
+        inner_scale = output_scale if bare else 1.0
         return Ssm(
-            enter=Linear.init(Embed, Channel, key=keys[0], use_bias=bias),
-            branch=Linear.init(Embed, Channel, key=keys[1], use_bias=bias),
-            convolution=ShortConvolution.init(Channel, config.convolution_width, key=keys[2]),
-            step_size=StepSize.init(Channel, State, key=keys[3]),
-            rate=Rate(hax.zeros(State)),
+            enter=None if bare else Linear.init(Embed, Channel, key=keys[0], use_bias=bias),
+            branch=None if bare else Linear.init(Embed, Channel, key=keys[1], use_bias=bias),
+            convolution=None if bare else ShortConvolution.init(Channel, config.convolution_width, key=keys[2]),
+            step_size=StepSize.init(Channel, State, key=keys[3], selective=config.selective, least=least),
+            rate=Rate(hax.zeros(State), is_softplus=bare),
             into_state=Linear.init(Channel, State, key=keys[4], use_bias=False),
-            from_state=Linear.init(State, Channel, key=keys[5], use_bias=False),
-            skip=Skip(hax.ones(Channel)),
-            leave=Linear.init(Channel, Embed, key=keys[6], use_bias=bias, scale=output_scale),
+            from_state=Linear.init(State, Channel, key=keys[5], use_bias=False, scale=inner_scale),
+            skip=Skip(hax.full(Channel, inner_scale)),
+            leave=None if bare else Linear.init(Channel, Embed, key=keys[6], use_bias=bias, scale=output_scale),
         )
 
     def run(
@@ -160,15 +189,26 @@ class Ssm(eqx.Module):
         Args:
             place: Where the positions of `x` stand; None when there is no padding among them.
         """
-        entered, z = keep_text(self.enter(x), place), activate(self.branch(x), "silu")
-        mixed, before = self.convolution.run(entered, None if state is None else state.before)
-        u = activate(mixed, "silu")
+        u, before = self._input(x, state, place)
         delta = self.step_size(u)
-        decay = hax.exp(delta * self.rate())
         drive = keep_text(delta * self.into_state(u), place)
+        decay = hax.exp(delta * self.rate()).broadcast_to(drive.axes)
         h = scan_states(decay, drive, None if state is None else state.h)
-        y = (self.from_state(h.astype(x.dtype)) + self.skip(u)) * z
-        return self.leave(y), SsmState(before, h["position", -1])
+        y = self.from_state(h.astype(x.dtype)) + self.skip(u)
+        if self.branch is not None:
+            y = y * activate(self.branch(x), "silu")
+        y = y.rename({"channel": "embed"}) if self.leave is None else self.leave(y)
+        return y, SsmState(before, h["position", -1])
+
+    def _input(
+        self, x: NamedArray, state: SsmState | None, place: Place | None
+    ) -> tuple[NamedArray, NamedArray | None]:
+        """u, and the last inputs of the short convolution that the position after `x` will need."""
+        if self.enter is None or self.convolution is None:
+            return x.rename({"embed": "channel"}), None
+        entered = keep_text(self.enter(x), place)
+        mixed, before = self.convolution.run(entered, None if state is None else state.before)
+        return activate(mixed, "silu"), before
 
 
 def scan_states(decay: NamedArray, drive: NamedArray, initial: NamedArray | None = None) -> NamedArray:
