@@ -1,5 +1,6 @@
 """A damaged, foreign or hostile folder is refused by name and reason, with one class of error."""
 
+import functools
 import json
 import os
 import pickle
@@ -274,6 +275,10 @@ def test_a_wrong_config(whole, changes, match):
         ({"max_position_embeddings": 2**20}, "more than the 65536"),
         ({"max_position_embeddings": 2**16, "positions": "learned"}, "'positions' is missing"),
         ({"surprise": 1}, "unknown field 'surprise'"),
+        ({"gate_start": 10**400}, r"config\.json"),
+        ({"mlp_ratio": 10**400}, r"config\.json"),
+        ({"weights": "\ud800"}, "is not one of"),
+        ({"num_layers": functools.reduce(lambda inner, _: [inner], range(300), 1)}, "num_layers="),
     ],
 )
 def test_a_wrong_model(whole, changes, match):

@@ -18,8 +18,8 @@ from threading import Event
 from typing import Any
 
 from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import CHECKSUMS, CONFIG, RECORD, is_weights_file
-from tipshare.checkpoint.regular_files import size_of
+from tipshare.checkpoint.layout import CHECKSUMS, CONFIG, LARGEST_JSON, RECORD, is_weights_file
+from tipshare.checkpoint.regular_files import read_file, size_of
 from tipshare.checkpoint.strict_json import read_json
 
 VERSION = 2
@@ -76,8 +76,14 @@ def read_sums(folder: Path) -> dict[str, FileSum]:
     return sums
 
 
-def check_sha256(name: str, found: str, expected: FileSum) -> None:
-    """Raise CheckpointError if a file's sha256 is not the expected one."""
+def read_checked(folder: Path, name: str, sums: Mapping[str, FileSum]) -> bytes:
+    """The content of a small file, whose sha256 must be the listed one."""
+    content = read_file(folder / name, LARGEST_JSON)
+    _check_sha256(name, hashlib.sha256(content).hexdigest(), sums[name])
+    return content
+
+
+def _check_sha256(name: str, found: str, expected: FileSum) -> None:
     if found != expected.sha256:
         raise CheckpointError(
             f"{name} is damaged or was changed: its sha256 is {found[:12]}..., but {CHECKSUMS} says "
@@ -106,4 +112,4 @@ def verifying(files: Mapping[str, mmap.mmap], sums: Mapping[str, FileSum]) -> It
             given_up.set()
             raise
         for name, found in digests.items():
-            check_sha256(name, found.result(), sums[name])
+            _check_sha256(name, found.result(), sums[name])

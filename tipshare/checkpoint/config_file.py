@@ -13,10 +13,10 @@ from tipshare.config import ModelConfig
 ARCHITECTURE = "LanguageModel"
 DTYPE_NAMES = {dtype.name: dtype for dtype in DTYPES.values()}
 FIELDS = {"model_type", "architectures", "format_version", "dtype", "model"}
-# Others may add these to the file; they carry nothing this package reads.
+# Other programs add these fields to the file; this package does not read them.
 IGNORED_FIELDS = {"transformers_version", "_name_or_path", "auto_map"}
 
-# No tensor's shape confirms these sizes, so the file's size cannot bound them: a model is run at this cost unseen.
+# No tensor has these sizes as its shape, so that a small file could ask for a model that takes very long to run.
 UNCONFIRMED_LIMITS = {"num_layers": 1024, "max_position_embeddings": 2**16}
 
 
@@ -60,7 +60,7 @@ def parse(fields: dict[str, Any]) -> StoredConfig:
         raise CheckpointError(f"{CONFIG}: dtype {fields['dtype']!r:.80} is not one of {', '.join(DTYPE_NAMES)}")
     try:
         config = ModelConfig.from_dict(fields["model"])
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise CheckpointError(f"{CONFIG}: {str(error)[:500]}") from error
     for name, limit in UNCONFIRMED_LIMITS.items():
         if getattr(config, name) > limit:

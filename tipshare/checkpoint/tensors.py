@@ -1,0 +1,103 @@
+"""Which tensors a checkpoint must hold: those of the model that its config asks for, no more and no less."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import equinox as eqx
+import jax.random as jr
+
+from tipshare.checkpoint.checksums import FileSum, read_checked
+from tipshare.checkpoint.config_file import StoredConfig
+from tipshare.checkpoint.container import Header, read_header
+from tipshare.checkpoint.errors import CheckpointError
+from tipshare.checkpoint.layout import CHECKSUMS, CONFIG, FORMAT, FORMAT_VERSION, INDEX, SHARD_NAME, WEIGHTS
+from tipshare.checkpoint.names import name_tensors
+from tipshare.checkpoint.strict_json import parse_json
+from tipshare.config import ModelConfig
+from tipshare.model.language_model import LanguageModel
+
+
+def read_headers(folder: Path, sums: dict[str, FileSum], kind: str) -> dict[str, Header]:
+    """The headers of all weights files, which must be of a model of that kind and agree with the index."""
+    places = _read_index(folder, sums)
+    headers = {name: read_header(folder / name) for name in sorted(set(places.values()) if places else {WEIGHTS})}
+    for name, header in headers.items():
+        expected = {"format": FORMAT, "format_version": str(FORMAT_VERSION), "kind": kind}
+        for key, value in expected.items():
+            found = header.metadata.get(key)
+            if found != value:
+                raise CheckpointError(f"{name}: {key} is {found!r:.80} in its metadata, not {value!r}")
+        wrong = set(header.tensors) ^ {tensor for tensor, place in places.items() if place == name}
+        if places and wrong:
+            raise CheckpointError(f"{INDEX} and {name} disagree about {min(wrong)!r:.80}")
+    return headers
+
+
+def _read_index(folder: Path, sums: dict[str, FileSum]) -> dict[str, str]:
+    """The file of every tensor; empty if all weights are in one file."""
+    listed = {name for name in sums if SHARD_NAME.fullmatch(name)}
+    if INDEX not in sums:
+        if listed or WEIGHTS not in sums:
+            raise CheckpointError(f"{CHECKSUMS} lists neither {WEIGHTS} alone nor {INDEX} with its files")
+        return {}
+    if WEIGHTS in sums:
+        raise CheckpointError(f"{CHECKSUMS} lists both {WEIGHTS} and {INDEX}: it must be one of them")
+    places = parse_json(read_checked(folder, INDEX, sums), INDEX).get("weight_map")
+    if not isinstance(places, dict) or not places:
+        raise CheckpointError(f"{INDEX} needs a weight_map from tensors to files")
+    for tensor, name in places.items():
+        if not isinstance(name, str) or not SHARD_NAME.fullmatch(name):
+            raise CheckpointError(
+                f"{INDEX} puts {tensor!r:.80} into {name!r:.80}, which is no weights file of this folder"
+            )
+    if set(places.values()) != listed:
+        wrong = sorted(set(places.values()) ^ listed)
+        raise CheckpointError(f"{INDEX} and {CHECKSUMS} disagree about {', '.join(wrong)[:200]}")
+    return places
+
+
+def check_tensors(stored: StoredConfig, headers: dict[str, Header]) -> LanguageModel:
+    """The shapes of the model that the config asks for, if the files hold exactly its tensors."""
+    found = {tensor: entry for header in headers.values() for tensor, entry in header.tensors.items()}
+    places = {tensor: name for name, header in headers.items() for tensor in header.tensors}
+    if len(found) != sum(len(header.tensors) for header in headers.values()):
+        raise CheckpointError("a tensor is in two weights files")
+    _check_plausible(stored.model, sum(entry.end - entry.start for entry in found.values()) // stored.dtype.itemsize)
+    shapes = _model_shapes(stored.model)
+    expected = name_tensors(shapes)
+    missing, extra = sorted(set(expected) - set(found)), sorted(set(found) - set(expected))
+    if missing or extra:
+        count = len(missing) + len(extra)
+        which = f"{missing[0]!r} is missing" if missing else f"{extra[0]!r:.120} is not part of a {stored.model.kind}"
+        raise CheckpointError(f"{', '.join(headers)}: tensor {which} ({count} in all do not fit the config)")
+    for tensor, entry in found.items():
+        if entry.shape != tuple(expected[tensor].shape):
+            raise CheckpointError(
+                f"{places[tensor]}: {tensor!r} has shape {str(list(entry.shape))[:80]}, but {CONFIG} makes it "
+                f"{list(expected[tensor].shape)}"
+            )
+        if entry.dtype != stored.dtype:
+            raise CheckpointError(
+                f"{places[tensor]}: {tensor!r} is {entry.dtype.name}, but {CONFIG} says {stored.dtype.name}"
+            )
+    return shapes
+
+
+def _check_plausible(config: ModelConfig, count: int) -> None:
+    """Refuse sizes that the files cannot hold, before shapes are worked out."""
+    # Every kind stores these matrices whole, whatever else it has.
+    least = config.hidden_dim * (2 * config.vocab_size + 4 * config.hidden_dim)
+    if least > count:
+        raise CheckpointError(
+            f"{CONFIG}: hidden_dim={config.hidden_dim} and vocab_size={config.vocab_size} need at least {least:,} "
+            f"parameters, but the weights files hold {count:,}"
+        )
+
+
+@lru_cache(maxsize=16)  # tracing a model takes longer than all other checks
+def _model_shapes(config: ModelConfig) -> LanguageModel:
+    """The model with shapes in the place of arrays."""
+    try:
+        return eqx.filter_eval_shape(config.build, key=jr.key(0))
+    except (TypeError, ValueError, OverflowError, MemoryError) as error:
+        raise CheckpointError(f"{CONFIG}: no model can be built from it: {str(error)[:200]}") from error
