@@ -9,10 +9,10 @@ from tests.app.server import ROOT
 
 def test_a_small_crowd_is_served(server):
     before = memory_mb(server.process.pid)
-    tally = press(server.address, clients=6, seconds=3, length=20)
+    tally = press(server.address, clients=6, seconds=0, length=20)  # everyone asks once, however long that takes
     assert tally.failures == []
-    assert len(tally.seconds) >= 6
-    assert tally.page_seconds
+    assert len(tally.seconds) == 6
+    assert len(tally.page_seconds) == 1
     assert memory_mb(server.process.pid) < before + 400
 
 

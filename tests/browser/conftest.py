@@ -29,7 +29,7 @@ THEMES = ("light", "dark")
 OpenPage = Callable[..., Page]
 
 # Milliseconds; long enough for a busy machine, and only ever waited for in full by a test that fails.
-PATIENCE = 30_000
+PATIENCE = 120_000
 expect.set_options(timeout=PATIENCE)
 
 
@@ -51,7 +51,8 @@ def browser() -> Iterator[Browser]:
 def server(tmp_path_factory) -> Iterator[Server]:
     """The demo on tiny models of the four kinds."""
     folder = tmp_path_factory.mktemp("demo")
-    with running_demo(save_tiny_models(folder / "checkpoints"), folder / "demo.log") as running:
+    checkpoints = save_tiny_models(folder / "checkpoints")
+    with running_demo(checkpoints, folder / "demo.log", ("-m", "tests.app.held_demo")) as running:
         yield running
 
 

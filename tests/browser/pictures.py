@@ -21,10 +21,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         optimized = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "0"}
         with running_demo(ROOT / "checkpoints", Path(scratch) / "demo.log", **optimized) as server:
-            server.wait_for("first byte of", 300)
+            server.wait_for("first byte of")
             browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
             page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, reduced_motion="reduce")
-            page.set_default_timeout(4 * PATIENCE)
+            page.set_default_timeout(PATIENCE)
             for tab in TABS:
                 page.goto(f"{server.address}/?tab={tab}&__theme=light")
                 show(page, tab)
@@ -40,7 +40,7 @@ def show(page: Page, tab: str) -> None:
         expect(page.locator("#cards .facts").first).to_contain_text("nats/byte")
         page.locator("#prompt textarea").fill(PROMPT)
         page.locator("#go").click()
-        expect(page.locator("#line")).to_contain_text("Finished", timeout=4 * PATIENCE)
+        expect(page.locator("#line")).to_contain_text("Finished")
     elif tab == "gates":
         test_gates.wait_for_figures(page)
     elif tab == "results":

@@ -12,7 +12,7 @@ FIGURES = ("heat-map", "curves", "distributions", "at-depth", "similarity", "nor
 def wait_for_figures(page: Page) -> None:
     for name in FIGURES:
         # The first view of each kind compiles what it needs.
-        expect(page.locator(f"#gates-{name} .js-plotly-plot .main-svg").first).to_be_visible(timeout=60_000)
+        expect(page.locator(f"#gates-{name} .js-plotly-plot .main-svg").first).to_be_visible()
 
 
 def choose(page: Page, control: str, option: str) -> None:

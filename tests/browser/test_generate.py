@@ -2,13 +2,13 @@
 
 import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import take_screenshot
-
-LONGEST = 45_000
 
 
 @pytest.fixture
@@ -48,54 +48,48 @@ def generate(page: Page, prompt: str) -> list[str]:
 
 def finished(page: Page, word: str = "Finished:") -> list[str]:
     """The texts, once all of them are on the page."""
-    page.wait_for_function(IS_DRAWN, arg=word, timeout=LONGEST)
+    page.wait_for_function(IS_DRAWN, arg=word)
     return texts(page)
 
 
-# Notes again and again how many characters each card has.
-WATCH = """
-window.sizes = [];
-setInterval(() => {
-  const cards = [...document.querySelectorAll("#cards .written")];
-  window.sizes.push(cards.map((card) => card.querySelectorAll("b").length));
-  window.writing = Math.max(window.writing || 0, document.querySelectorAll(".state.writing").length);
-}, 10);
-"""
-# Presses Stop as soon as every card has some text.
-STOP_EARLY = """
-const timer = setInterval(() => {
-  const cards = [...document.querySelectorAll("#cards .written")];
-  if (!cards.every((card) => card.querySelector("b"))) return;
-  document.querySelector("#stop").click();
-  clearInterval(timer);
-}, 10);
-"""
+# Whether every card holds at least as many characters as are asked for, and fewer than all.
+HAVE_GROWN = """([least, all]) => {
+  const sizes = [...document.querySelectorAll("#cards .written")].map((card) => card.querySelectorAll("b").length);
+  return sizes.every((size) => least <= size && size < all);
+}"""
 
 
-def test_text_grows_in_four_cards_at_the_same_time(open_tab):
+@pytest.fixture
+def hold(server) -> Iterator[Path]:
+    """The file that says after how many bytes the models wait."""
+    yield server.hold
+    server.hold.unlink(missing_ok=True)
+
+
+def test_text_grows_in_four_cards_at_the_same_time(open_tab, hold):
     page = open_tab("?length=2000")
-    page.evaluate(WATCH)
-    written = generate(page, "The history of")
-    assert [len(each) for each in written] == [2000] * 4
-    sizes = [each for each in page.evaluate("window.sizes") if sum(each)]
-    for number in range(4):
-        assert len({each[number] for each in sizes}) >= 3  # in several steps
-    assert any(min(each) > 0 and max(each) < 2000 for each in sizes)  # and all while the others grew
-    assert page.evaluate("window.writing") == 4
+    hold.write_text("50")
+    page.locator("#prompt textarea").fill("The history of")
+    page.locator("#go").click()
+    for count, then in ((50, "500"), (500, "1500"), (1500, "2000")):
+        page.wait_for_function(HAVE_GROWN, arg=[count // 2, 2000])  # a character has up to four bytes
+        expect(page.locator("#cards .state.writing")).to_have_count(4)
+        hold.write_text(then)
+    assert [len(each) for each in finished(page)] == [2000] * 4
     expect(page.locator("#cards .card-foot").first).to_contain_text(
         re.compile(r"finished.*B/s.*first byte.*2,000 bytes")
     )
 
 
-def test_stop_in_mid_stream_keeps_what_is_written(open_tab):
+def test_stop_in_mid_stream_keeps_what_is_written(open_tab, hold):
     page = open_tab("?length=2000")
-    page.evaluate(STOP_EARLY)
+    hold.write_text("100")
     page.locator("#go").click()
+    page.wait_for_function(HAVE_GROWN, arg=[50, 2000])
+    page.locator("#stop").click()
     stopped = finished(page, "Stopped after")
     expect(page.locator("#cards .state.stopped")).to_have_count(4)
     assert all(0 < len(each) < 2000 for each in stopped)
-    page.wait_for_timeout(500)
-    assert texts(page) == stopped
     with page.expect_download() as downloaded:
         page.get_by_role("button", name="Download JSON").click()
     result = json.loads(downloaded.value.path().read_text(encoding="utf-8"))
@@ -188,7 +182,7 @@ def test_a_text_is_scored_under_each_model(open_tab):
     page = open_tab()
     page.locator("#score-text textarea").fill("<i>The tower</i> é")
     page.locator("#score").click()
-    expect(page.locator("#scores .score-bar")).to_have_count(4, timeout=LONGEST)
+    expect(page.locator("#scores .score-bar")).to_have_count(4)
     expect(page.locator("#scores strong")).to_have_text("best")
     assert page.locator("#scores .written").all_text_contents() == ["<i>The tower</i> é"] * 4
     take_screenshot(page, "score")

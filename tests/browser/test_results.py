@@ -24,7 +24,7 @@ FIGURES = (
 
 def wait_for_figures(page: Page) -> None:
     for name in FIGURES:
-        expect(page.locator(f"#results-{name} .js-plotly-plot .main-svg").first).to_be_visible(timeout=60_000)
+        expect(page.locator(f"#results-{name} .js-plotly-plot .main-svg").first).to_be_visible()
 
 
 def rows(page: Page):

@@ -1,7 +1,5 @@
 """Depth: the grid, the scan, freezing, and any number of depth steps."""
 
-import time
-
 import equinox as eqx
 import haliax as hax
 import jax
@@ -148,19 +146,13 @@ def test_kinds_with_layers_of_their_own_have_no_depth_between():
         build(GRID["time-indexed-mlp"]).freeze(steps=0)
 
 
-def test_compile_time_does_not_grow_with_depth():
-    def seconds_to_compile(num_layers: int) -> float:
+def test_the_program_to_compile_does_not_grow_with_depth():
+    def operations(num_layers: int) -> int:
         model = fill(tipshare.TimeIndexedMlpConfig(**{**SMALL, "num_layers": num_layers}))
 
         def loss(model):
             return model.compute_loss(TOKENS, TOKENS)
 
-        lowered = eqx.filter_jit(eqx.filter_value_and_grad(loss)).lower(model)
-        start = time.process_time()
-        lowered.compile()
-        return time.process_time() - start
+        return eqx.filter_jit(eqx.filter_value_and_grad(loss)).lower(model).as_text().count("stablehlo.")
 
-    seconds_to_compile(5)  # warm up
-    pairs = [(seconds_to_compile(6), seconds_to_compile(48)) for _ in range(2)]
-    shallow, deep = (min(side) for side in zip(*pairs, strict=True))
-    assert deep <= 1.3 * shallow
+    assert operations(48) == operations(6) > 100

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 import tyro
 
+from tipshare.files import write_text
 from training.commands.options import optional
-from training.engine.state import write_text
 
 
 @dataclass(frozen=True, kw_only=True)

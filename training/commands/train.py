@@ -6,10 +6,10 @@ from typing import Annotated
 
 import tyro
 
+from tipshare.files import BusyError
 from training.commands.options import DeviceOptions, RecipeName, RunOptions, optional
 from training.engine.history import DivergedError
 from training.engine.signals import StoppedError, StopRequest
-from training.engine.state import BusyError
 
 DIVERGED, BUSY = 3, 4
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array
 
+from tipshare.files import write_text
 from training.engine.run import Run
-from training.engine.state import write_text
 
 # A run keeps at most this many points of its training curve, and the times of this many of its latest steps.
 CURVE_POINTS = 200

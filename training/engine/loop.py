@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import datetime
 import math
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import numpy as np
 from jax.stages import Compiled
 
 import tipshare
+from tipshare.files import locked
 from training.engine.costs import flops_per_token, memory_in_use, parameters_by_part, speed_of
 from training.engine.elastic import count_draws, depths_of, draw_depth
 from training.engine.evaluation import Evaluator, TextLoss
@@ -23,7 +25,7 @@ from training.engine.progress import Progress, format_seconds
 from training.engine.run import Run
 from training.engine.sharding import Placement
 from training.engine.signals import StoppedError, StopRequest
-from training.engine.state import SavedState, clear_states, flatten, load_newest, locked, save_state, unflatten
+from training.engine.state import SavedState, flatten, load_newest, save_state, unflatten
 from training.engine.step import Program
 from training.results.records import RunRecord
 
@@ -58,7 +60,7 @@ def train(
             record = Training(run, placement, stream or sys.stdout, track, stop or StopRequest()).finish()
         if placement.is_writer:
             run.collect(record)
-            clear_states(run.folder / "state")
+            shutil.rmtree(run.folder / "state", ignore_errors=True)
     return record
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from tipshare.checkpoint.layout import CHECKSUMS, RECORD
 from tipshare.config import ModelConfig
+from tipshare.files import locked
 from training.data.corpus import Corpus
-from training.engine.state import locked
 from training.recipes.recipe import Recipe
 from training.results.records import RunRecord, append_record, read_records
 

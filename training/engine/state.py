@@ -1,11 +1,7 @@
-"""A run's state on disk, from which it continues exactly where it stopped, and the lock on its folder."""
+"""A run's state on disk, from which it continues exactly where it stopped."""
 
-import contextlib
-import fcntl
 import hashlib
 import json
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +11,9 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from tipshare.files import replacing, write_text
+
 KEPT = 2
-
-
-class BusyError(ValueError):
-    """Another process holds the lock."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +36,10 @@ def save_state(folder: Path, state: SavedState) -> None:
     The arrays are complete on disk before the facts that name their checksum appear, and the facts appear by a
     rename, so that a process killed at any moment leaves the states before it intact.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     arrays_path, facts_path = _paths(folder, state.step)
-    temporary = arrays_path.with_suffix(".tmp")
-    save_file(state.arrays, temporary)
-    _sync(temporary)
-    digest = _digest(temporary)
-    temporary.replace(arrays_path)
+    with replacing(arrays_path) as temporary:
+        save_file(state.arrays, temporary)
+        digest = _digest(temporary)
     content = json.dumps({"step": state.step, "arrays_sha256": digest, "facts": state.facts}, allow_nan=False)
     write_text(facts_path, json.dumps({"sha256": hashlib.sha256(content.encode()).hexdigest(), "content": content}))
     for old in saved_steps(folder)[KEPT:]:
@@ -92,17 +83,6 @@ def _load(folder: Path, step: int) -> SavedState:
     return SavedState(content["step"], load_file(arrays_path), content["facts"])
 
 
-def clear_states(folder: Path) -> None:
-    """Remove all saved states of a finished run."""
-    for step in saved_steps(folder):
-        for path in reversed(_paths(folder, step)):
-            path.unlink(missing_ok=True)
-    for leftover in folder.glob("step-*"):
-        leftover.unlink()
-    with contextlib.suppress(OSError):
-        folder.rmdir()
-
-
 def flatten(tree: Any) -> dict[str, np.ndarray]:
     """The arrays of a tree by their paths."""
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in jax.tree.leaves_with_path(tree)}
@@ -125,29 +105,6 @@ def unflatten(arrays: dict[str, np.ndarray], shapes: Any) -> Any:
     return jax.tree.unflatten(jax.tree.structure(shapes), [arrays[name] for name in names])
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file in one piece: under a temporary name, synced to disk, then renamed."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    _sync(temporary)
-    temporary.replace(path)
-    _sync(path.parent)
-
-
-@contextlib.contextmanager
-def locked(path: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold the lock file at `path`; the system frees it when the process ends, however it ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError as error:
-            raise BusyError(
-                f"another process is training in {path.parent}; wait for it, stop it, or choose another --out"
-            ) from error
-        yield
-
-
 def _paths(folder: Path, step: int) -> tuple[Path, Path]:
     name = f"step-{step:08d}"
     return folder / f"{name}.safetensors", folder / f"{name}.json"
@@ -156,11 +113,3 @@ def _paths(folder: Path, step: int) -> tuple[Path, Path]:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

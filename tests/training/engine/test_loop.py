@@ -12,11 +12,12 @@ from safetensors.numpy import load_file
 
 import tipshare
 from tests.training.engine.tiny import TINY, StoppingCorpus, assert_same_arrays, repeatable
+from tipshare.files import BusyError, locked
 from tipshare.presets import PRESETS
 from training.engine.history import DivergedError
 from training.engine.loop import train
 from training.engine.sharding import Placement
-from training.engine.state import BusyError, locked, saved_steps
+from training.engine.state import saved_steps
 from training.engine.step import Program
 from training.results.records import read_records
 
@@ -41,6 +42,8 @@ def test_an_interrupted_run_ends_bit_identical_to_one_that_was_not(make_run, cor
 
 def test_a_finished_run_leaves_record_checkpoint_and_collection_but_no_state(make_run, stream):
     run = make_run()
+    (run.folder / "state").mkdir(parents=True)
+    (run.folder / "state" / ".step-00000002.safetensors.1-1.tmp").write_bytes(b"of a process that was killed")
     record = train(run, stream=stream)
     assert not (run.folder / "state").exists()
     assert (run.folder / "metrics.jsonl").exists()
@@ -92,7 +95,7 @@ def test_a_damaged_state_falls_back_to_the_one_before_and_says_so(make_run, corp
 
 def test_a_second_process_on_one_folder_is_refused(make_run, stream):
     run = make_run()
-    with locked(run.folder / "lock"), pytest.raises(BusyError, match="another process is training in"):
+    with locked(run.folder / "lock"), pytest.raises(BusyError, match="another process holds"):
         train(run, stream=stream)
 
 

@@ -42,7 +42,7 @@ VECTORS = (
     r"norm\.weight",
     r"norm\.arrays\['weight'\]\.projection",
     r"\.(skip|rate)(\.layer)?\.(weight|log_rate)",
-    r"\.(skip|rate)\.arrays\['(weight|log_rate)'\]\.projection",
+    r"(skip|rate)('\])?\.arrays\['(weight|log_rate)'\]\.(projection|base)",
 )
 
 

@@ -37,7 +37,7 @@ def test_a_run_killed_at_random_moments_ends_bit_identical_to_one_never_stopped(
         wait_until(lambda: max(saved_steps(folder / "state"), default=0) > reached, process)  # noqa: B023
         if not reached:
             code, _, errors = finish(launch("killed"))
-            assert (code, "another process is training in" in errors) == (4, True)
+            assert (code, "another process holds" in errors) == (4, True)
         time.sleep(moments.uniform(0, 0.3))
         process.send_signal(ending)
         code, _, errors = finish(process)

@@ -1,6 +1,7 @@
 """SIGTERM and SIGINT at every moment: the run is finished or continues exactly, and the exit code says which."""
 
 import os
+import shutil
 import signal
 
 import pytest
@@ -36,7 +37,7 @@ STOPS = {
 FINISHES = {
     "writing the checkpoint": (tipshare, "save"),
     "collecting the record": (Run, "collect"),
-    "removing the states": (loop, "clear_states"),
+    "removing the states": (shutil, "rmtree"),
 }
 
 
