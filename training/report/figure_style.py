@@ -1,10 +1,8 @@
-"""How figures look, and how they are written."""
+"""How the figures of a report look."""
 
 import math
-import os
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 from matplotlib.artist import Artist
@@ -12,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-FORMATS = ("png", "pdf")
+from training.results.views.figure import FigureView
+
 INK = "#1F2937"
 FAINT = "#D1D5DB"
 WIDTH = 6.4
@@ -36,13 +35,13 @@ STYLE: Any = {
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "legend.fontsize": 8,
-    "savefig.dpi": 200,
     "pdf.fonttype": 42,  # real fonts, which publishers ask for
 }
 
 
-class MissingDataError(ValueError):
-    """The records lack what a figure shows; the message says what."""
+def full_title(view: FigureView[Any]) -> str:
+    """What a figure shows, and of which runs."""
+    return f"{view.title}, {view.runs}"
 
 
 def new_axes(title: str, *, height: float, width: float = WIDTH) -> tuple[Figure, Axes]:
@@ -57,20 +56,6 @@ def set_title(figure: Figure, title: str) -> None:
     letters = int(figure.get_figwidth() * TITLE_LETTERS_PER_INCH)
     lines = textwrap.fill(title, letters, break_on_hyphens=False)
     figure.suptitle(lines, x=0.01, ha="left", fontsize=10, fontweight="bold")
-
-
-def save_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure as PNG and PDF; the same figure gives the same bytes."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    written = []
-    for suffix in FORMATS:
-        path = stem.with_name(f"{stem.name}.{suffix}")
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        dates = {"CreationDate": None} if suffix == "pdf" else {}
-        figure.savefig(temporary, format=suffix, metadata=dates)
-        temporary.replace(path)
-        written.append(path)
-    return written
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], *, title: str | None = None) -> None:
