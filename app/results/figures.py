@@ -12,8 +12,9 @@ from app.results.comparison_figures import draw_ablation_grid, draw_depth_steps,
 from tipshare.kinds import colour_of
 from training.results.formatting import count_in_words, show_mean
 from training.results.rows import ResultRow
-from training.results.views.curves import Curve
-from training.results.views.figure import FigureView
+from training.results.views.curves import CurvePoint
+from training.results.views.figure import FigureView, by_title
+from training.results.views.losses import Mark
 
 # Figures side by side are equally high.
 LEAST_HEIGHT = 380
@@ -27,18 +28,19 @@ def draw(view: FigureView[Any]) -> go.Figure:
     return _DRAWINGS[view.name](view)
 
 
-def draw_loss(view: FigureView[ResultRow]) -> go.Figure:
+def draw_loss(view: FigureView[Mark]) -> go.Figure:
     """Every model's mean with its interval, and its seeds as small dots."""
-    rows = view.points
+    rows = [mark.row for mark in view.points if mark.seed is None]
     figure = new_figure(max(LEAST_HEIGHT, 96 + 52 * len(rows)), legend=False)
     for place, row in enumerate(rows):
-        if row.loss.half_width is not None:
+        seeds = [mark for mark in view.points if mark.row is row and mark.seed is not None]
+        if seeds:
             figure.add_scatter(
-                x=row.loss.values,
-                y=[place + 0.22] * len(row.loss.values),
+                x=[mark.loss for mark in seeds],
+                y=[place + 0.22] * len(seeds),
                 mode="markers",
                 marker={**_marker(row, size=6), "opacity": 0.6},
-                customdata=row.loss.seeds,
+                customdata=[mark.seed for mark in seeds],
                 hovertemplate="seed %{customdata}: %{x:.4f}<extra></extra>",
             )
         figure.add_scatter(
@@ -47,10 +49,10 @@ def draw_loss(view: FigureView[ResultRow]) -> go.Figure:
             mode="markers",
             marker=_marker(row, size=12),
             error_x=_reach(row),
-            hovertemplate=f"{plain(row.title)}, {row.source}: {show_mean(row.loss)}<extra></extra>",
+            hovertemplate=f"{plain(row.name)}: {show_mean(row.loss)}<extra></extra>",
         )
     _list_models(figure, [_tick(row) for row in rows])
-    values = [value for row in rows for value in (*row.loss.values, row.loss.low, row.loss.high) if value is not None]
+    values = [value for mark in view.points for value in (mark.loss, mark.low, mark.high) if value is not None]
     room = (max(values) - min(values)) * 0.08 + 0.01
     low, high = min(values) - room, max(values) + room
     figure.update_xaxes(title=view.x_label, range=[low, high])
@@ -79,7 +81,7 @@ def draw_parameters(view: FigureView[ResultRow]) -> go.Figure:
             mode="markers",
             marker=_marker(row, size=13),
             error_y=_reach(row),
-            name=plain(f"{row.title}, published" if row.is_published else row.title),
+            name=plain(row.name),
             hovertemplate=f"{count_in_words(row.parameters or 0)} parameters: {show_mean(row.loss)}<extra></extra>",
         )
     counts = [row.parameters or 1 for row in view.points]
@@ -119,7 +121,7 @@ def draw_step_time(view: FigureView[ResultRow]) -> go.Figure:
             text=f"{row.step_ms:.1f} ms",
             textposition="outside",
             cliponaxis=False,
-            hovertemplate=f"{plain(row.title)}, {row.source}, {plain(row.device)}: %{{x:.1f}} ms<extra></extra>",
+            hovertemplate=f"{plain(row.name)}, {plain(row.device)}: %{{x:.1f}} ms<extra></extra>",
         )
         ticks.append(_tick(row))
     _list_models(figure, ticks)
@@ -128,38 +130,34 @@ def draw_step_time(view: FigureView[ResultRow]) -> go.Figure:
     return figure
 
 
-def draw_learning_curves(view: FigureView[Curve]) -> go.Figure:
+def draw_learning_curves(view: FigureView[CurvePoint]) -> go.Figure:
     """Loss along training: the mean over seeds, and the range of the seeds."""
     figure = new_figure(LEAST_HEIGHT)
     drawn: Counter[str] = Counter()
-    for curve in view.points:
-        colour = colour_of(curve.kind)
-        steps, means = [each.step for each in curve.points], [each.loss for each in curve.points]
-        if curve.num_seeds > 1:
-            around = [each.highest for each in curve.points] + [each.lowest for each in reversed(curve.points)]
+    for title, curve in by_title(view.points).items():
+        kind, is_published = curve[0].kind, curve[0].source == "published"
+        steps = [each.step for each in curve]
+        if curve[0].num_seeds > 1:
             figure.add_scatter(
                 x=[*steps, *reversed(steps)],
-                y=around,
+                y=[*(each.highest for each in curve), *(each.lowest for each in reversed(curve))],
                 mode="lines",
                 fill="toself",
-                fillcolor=transparent(colour, 0.16),
+                fillcolor=transparent(colour_of(kind), 0.16),
                 line={"width": 0},
                 hoverinfo="skip",
                 showlegend=False,
             )
         # Ablations share the colour of their kind; the line tells them apart.
-        dash = "dot" if curve.is_published else DASHES[drawn[curve.kind] % len(DASHES)]
-        drawn[curve.kind] += not curve.is_published
+        dash = "dot" if is_published else DASHES[drawn[kind] % len(DASHES)]
+        drawn[kind] += not is_published
         figure.add_scatter(
             x=steps,
-            y=means,
+            y=[each.loss for each in curve],
             mode="lines+markers" if len(steps) <= 30 else "lines",
-            line={"color": colour, "width": 1.2 if curve.is_published else 2, "dash": dash},
-            marker={
-                "size": 8 if curve.is_published else 6,
-                "symbol": symbol_of(curve.kind, hollow=curve.is_published),
-            },
-            name=plain(f"{curve.title}, published" if curve.is_published else curve.title),
+            line={"color": colour_of(kind), "width": 1.2 if is_published else 2, "dash": dash},
+            marker={"size": 8 if is_published else 6, "symbol": symbol_of(kind, hollow=is_published)},
+            name=plain(title),
             hovertemplate="step %{x:.0f}: %{y:.3f}<extra></extra>",
         )
     figure.update_xaxes(title=view.x_label, rangemode="tozero")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from training.results.selection import Selection
-from training.results.views.losses import results_table
+from training.results.views.table import value_at
 
 
 def _rounded(digits: int | None) -> Callable[[Any], Any]:
@@ -15,15 +15,15 @@ def _millions(count: int | None) -> float | None:
     return None if count is None else round(count / 1e6, 2)
 
 
-# By heading: the number of the results table, and how it is rounded for readers.
+# By heading: where a row holds the number, and how it is rounded for readers.
 _SHOWN: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "Model": ("title", str),
     "Source": ("source", str),
-    "Recipe": ("recipe", str),
-    "Data": ("corpus", str),
-    "Seeds": ("seeds", int),
-    "Loss": ("loss", _rounded(3)),
-    "± 95 %": ("half_width", _rounded(3)),
+    "Recipe": ("group.name", str),
+    "Data": ("group.corpus", str),
+    "Seeds": ("loss.num_seeds", int),
+    "Loss": ("loss.mean", _rounded(3)),
+    "± 95 %": ("loss.half_width", _rounded(3)),
     "Bits/byte": ("bits_per_byte", _rounded(3)),
     "Parameters (M)": ("parameters", _millions),
     "In one pass (M)": ("effective_parameters", _millions),
@@ -37,4 +37,5 @@ TYPES: list[Any] = ["str" if show is str else "number" for _, show in _SHOWN.val
 
 def table_rows(selections: Sequence[Selection]) -> list[list[Any]]:
     """A line per model and source, rounded for readers; what was not measured is left empty."""
-    return [[show(row[name]) for name, show in _SHOWN.values()] for row in results_table(*selections).numbers()]
+    rows = [row for selection in selections for row in selection.rows()]
+    return [[show(value_at(row, path)) for path, show in _SHOWN.values()] for row in rows]

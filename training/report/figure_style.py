@@ -39,23 +39,24 @@ STYLE: Any = {
 }
 
 
-def full_title(view: FigureView[Any]) -> str:
-    """What a figure shows, and of which runs."""
-    return f"{view.title}, {view.runs}"
-
-
-def new_axes(title: str, *, height: float, width: float = WIDTH) -> tuple[Figure, Axes]:
-    """An empty figure with one set of axes; made without pyplot, so that it belongs to no window."""
+def new_panels(
+    view: FigureView[Any], height: float, shape: tuple[int, int], *, width: float = WIDTH, **how: Any
+) -> tuple[Figure, list[Axes]]:
+    """An empty figure of several axes under a title; made without pyplot, so that it belongs to no window."""
     figure = Figure(figsize=(width, height), layout="constrained")
-    set_title(figure, title)
-    return figure, figure.add_subplot()
+    # In as many lines as it needs: names of changed recipes are long.
+    letters = int(width * TITLE_LETTERS_PER_INCH)
+    title = textwrap.fill(f"{view.title}, {view.runs}", letters, break_on_hyphens=False)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+    return figure, list(figure.subplots(*shape, squeeze=False, **how).flat)
 
 
-def set_title(figure: Figure, title: str) -> None:
-    """A title over the whole figure, in as many lines as it needs: names of changed recipes are long."""
-    letters = int(figure.get_figwidth() * TITLE_LETTERS_PER_INCH)
-    lines = textwrap.fill(title, letters, break_on_hyphens=False)
-    figure.suptitle(lines, x=0.01, ha="left", fontsize=10, fontweight="bold")
+def new_axes(view: FigureView[Any], *, height: float, width: float = WIDTH) -> tuple[Figure, Axes]:
+    """An empty figure with one set of axes and the labels of a view."""
+    figure, (axes,) = new_panels(view, height, (1, 1), width=width)
+    axes.set_xlabel(view.x_label)
+    axes.set_ylabel(view.y_label)
+    return figure, axes
 
 
 def legend_below(figure: Figure, handles: Sequence[Artist], *, title: str | None = None) -> None:

@@ -33,8 +33,7 @@ _drawing = threading.Lock()
 
 def render(view: FigureView[Any], suffix: str, *, dpi: int = 200, metadata: dict[str, str] | None = None) -> bytes:
     """A view as the content of a `png` or `pdf` file; the same view gives the same bytes."""
-    if view.missing:
-        raise ValueError(f"there is no figure {view.name} for {view.runs}: {view.missing}")
+    view.check()
     written = io.BytesIO()
     dates = {"CreationDate": None} if suffix == "pdf" else {}
     with _drawing, matplotlib.rc_context(STYLE):

@@ -9,9 +9,18 @@ from training.report.folder import headline, results_table_markdown, significanc
 from training.report.tables import to_markdown
 from training.results.records import RunRecord
 from training.results.views.ablations import ablation_cells, ablation_table, question_table
-from training.results.views.repetitions import shape_table, timeline_table, usual_runs
-from training.results.views.showcase import depth_table, search_table, showcase_in_words, showcase_table
-from training.results.views.speed import generation_table, machine_in_words, training_table
+from training.results.views.document_tables import (
+    depth_table,
+    generation_table,
+    machine_in_words,
+    search_table,
+    shape_table,
+    showcase_in_words,
+    showcase_table,
+    timeline_table,
+    training_table,
+    usual_runs,
+)
 
 RECIPE = "published-1000"
 NOT_YET = "Not measured yet."

@@ -12,7 +12,7 @@ from training.results.records import RunRecord
 from training.results.selection import Selection
 from training.results.summaries import LOSS
 from training.results.views import FIGURES
-from training.results.views.repetitions import usual_runs
+from training.results.views.document_tables import usual_runs
 
 # By file name: the recipe whose runs a figure shows, and which figure it is.
 README_FIGURES: dict[str, tuple[str, str]] = {

@@ -13,10 +13,9 @@ _LATEX = {
 
 def to_markdown(table: Table) -> str:
     """A table in Markdown, numbers set to the right and the best in bold."""
-    shown = table.for_readers()
-    rule = ["---" if each.is_text else "---:" for each in shown.headings]
-    lines = [[each.text for each in shown.headings], rule]
-    for row in shown.rows:
+    rule = ["---" if each.is_text else "---:" for each in table.columns]
+    lines = [[each.heading for each in table.columns], rule]
+    for row in table.cells():
         cells = [cell.text.replace("|", "\\|") for cell in row]
         lines.append([f"**{text}**" if cell.is_best else text for text, cell in zip(cells, row, strict=True)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -24,10 +23,9 @@ def to_markdown(table: Table) -> str:
 
 def to_latex(table: Table) -> str:
     """A table in LaTeX, for booktabs."""
-    shown = table.for_readers()
-    layout = "".join("l" if each.is_text else "r" for each in shown.headings)
-    lines = [[_escape(each.text) for each in shown.headings]]
-    for row in shown.rows:
+    layout = "".join("l" if each.is_text else "r" for each in table.columns)
+    lines = [[_escape(each.heading) for each in table.columns]]
+    for row in table.cells():
         cells = [_escape(cell.text) for cell in row]
         lines.append([f"\\textbf{{{text}}}" if cell.is_best else text for text, cell in zip(cells, row, strict=True)])
     heading, *body = (" & ".join(line) + r" \\" for line in lines)

@@ -24,38 +24,43 @@ class ResultRow:
     """One line of the results table.
 
     Attributes:
+        group: The runs that the row belongs to, or stands beside.
         source: `measured` here, or `published`.
-        runs: Name of the group of runs that the row belongs to or stands beside.
         label: The model's label in the records; the kind for published rows.
         parameters: Parameters stored.
-        effective: Parameters that one pass reads: the weights of all depth steps, without the networks behind them.
         plain: Parameters of a plain transformer of the same width, depth, vocabulary and context.
         loss: The metric over seeds. Published spreads are recomputed from the published losses, with n-1.
         bits_per_byte: As recorded, or the metric in bits where that is a loss.
         step_ms: Median over runs of the median training step.
         device: What the runs ran on; step times of different devices cannot be compared.
+        effective_parameters: Parameters that one pass reads: the weights of all depth steps, without the networks
+            behind them.
         memory_mb: What one compiled training step takes: weights, optimizer state and temporaries.
     """
 
+    group: RunGroup
     source: Literal["measured", "published"]
-    runs: str
-    corpus: str
-    num_steps: int
     label: str
     title: str
     kind: str
     parameters: int | None
-    effective: int | None
     plain: int
     loss: Summary
     bits_per_byte: float | None
     step_ms: float | None
-    memory_mb: float | None
     device: str
+    effective_parameters: int | None = None
+    memory_mb: float | None = None
+    metric: str = LOSS
 
     @property
     def is_published(self) -> bool:
         return self.source == "published"
+
+    @property
+    def name(self) -> str:
+        """The title in figures that show rows of both sources."""
+        return f"{self.title}, published" if self.is_published else self.title
 
     @property
     def compression(self) -> float | None:
@@ -96,15 +101,14 @@ def _measured(group: RunGroup, label: str, summary: Summary, metric: str) -> Res
     runs = group.runs[label]
     bits = _present([run.final.get("bits_per_byte") for run in runs])
     return ResultRow(
+        group=group,
         source="measured",
-        runs=group.name,
-        corpus=group.corpus,
-        num_steps=group.num_steps,
+        metric=metric,
         label=label,
         title=title_of(label),
         kind=group.kind_of(label),
         parameters=runs[0].parameters.get("total"),
-        effective=runs[0].parameters.get("effective"),
+        effective_parameters=runs[0].parameters.get("effective"),
         plain=plain_parameters(group.config_of(label)),
         loss=summary,
         bits_per_byte=sum(bits) / len(bits) if bits else summary.mean / math.log(2) if "loss" in metric else None,
@@ -120,21 +124,17 @@ def _published(group: RunGroup, result: PublishedResult, experiment: PublishedEx
     else:
         loss = Summary(seeds=(0,), values=(result.loss,), mean=result.loss, deviation=None, low=None, high=None)
     return ResultRow(
+        group=group,
         source="published",
-        runs=group.name,
-        corpus=group.corpus,
-        num_steps=group.num_steps,
         label=result.kind,
         title=result.name,
         kind=result.kind,
         parameters=result.parameters,
-        effective=None,
         # All published models had the default sizes: 256 wide, 6 layers, 128 positions.
         plain=plain_parameters(StandardConfig()),
         loss=loss,
         bits_per_byte=loss.mean / math.log(2),
         step_ms=result.step_ms,
-        memory_mb=None,
         device=experiment.device,
     )
 

@@ -73,8 +73,10 @@ def test_they_have_neutral_looks_and_their_own_names(groups):
     marks = {trace.name: (trace.marker.color, trace.marker.symbol) for trace in figure.data}
     assert marks["spiral"] == (NEUTRAL.colour, "x")
     grid = FIGURES["ablation_grid"](Selection(group=groups[0]))
-    assert grid.rows == (SOURCES["own"].title, "folded")
-    assert grid.columns == ("MLP", "state space", "wave")
+    rows = (SOURCES["own"].title, "folded")
+    assert [(cell.row, cell.column) for cell in grid.points] == [
+        (row, column) for row in rows for column in ("MLP", "state space", "wave")
+    ]
 
 
 def test_tables_and_sentences_name_them(groups):

@@ -40,13 +40,18 @@ def test_figures_without_data_are_skipped_with_a_note_and_old_ones_removed(tmp_p
     assert Path(tmp_path / "loss.pdf").read_bytes().startswith(b"%PDF")
 
 
+def is_large(mark) -> bool:
+    return mark.get_markersize() > 5
+
+
 def test_the_loss_figure_shows_published_marks_hollow_and_ours_filled():
     axes = draw("loss", group_of(*published_records())).axes[0]
-    faces = [
-        line.get_markerfacecolor() for line in axes.lines if line.get_marker() in {look.mark for look in LOOKS.values()}
-    ]
+    marks = {look.mark for look in LOOKS.values()}
+    faces = [each.get_markerfacecolor() for each in axes.lines if each.get_marker() in marks and is_large(each)]
     assert faces.count("white") == 4
     assert [colour for colour in faces if colour != "white"] == [look.colour for look in LOOKS.values()]
+    seeds = [each for each in axes.lines if each.get_marker() in marks and not is_large(each)]
+    assert len(seeds) == 4 * 5 * 2
     plain = draw("loss", group_of(*runs(recipe="quick"))).axes[0]
     assert "white" not in [line.get_markerfacecolor() for line in plain.lines if line.get_marker() == "s"]
 

@@ -1,6 +1,6 @@
 """What sharing, gates and time each do to the loss: weight sources by mixers, and the questions they answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tipshare.config import KINDS, ModelConfig
@@ -11,9 +11,9 @@ from training.results.records import RunRecord
 from training.results.selection import Selection
 from training.results.significance import Comparison, compare, holm
 from training.results.summaries import Summary, summarise_group, summarise_runs
-from training.results.views.comparisons import interval_of
 from training.results.views.figure import FigureView
-from training.results.views.table import Column, Table, loss_columns, make_table
+from training.results.views.losses import LOSSES
+from training.results.views.table import Column, Table, named
 
 FEWEST_CELLS = 5
 # A row of the table that is no weight source: gates for which t is held constant.
@@ -31,58 +31,47 @@ Cells = Mapping[tuple[str, str], Sequence[RunRecord]]
 
 @dataclass(frozen=True, kw_only=True)
 class GridCell:
-    """A cell of the grid that was run.
+    """A cell of the grid; without a loss if it was not run.
 
     Attributes:
         name: The model that stands for the cell; empty if its label only repeats the cell.
         rank: From 0 for the highest loss of the grid to 1 for the lowest.
     """
 
+    runs: str
     weights: str
     mixer: str
     row: str
     column: str
-    label: str
-    name: str
-    loss: Summary
-    parameters: int | None
-    rank: float
+    label: str = ""
+    name: str = ""
+    loss: Summary | None = None
+    parameters: int | None = None
+    rank: float | None = None
 
 
 def grid_view(selection: Selection) -> FigureView[GridCell]:
     """The loss by where weights come from and what follows attention."""
 
-    def filled(group: RunGroup) -> int:
-        count = len(_grid_models(group, selection.metric))
-        return count if count >= FEWEST_CELLS else 0
+    def count(group: RunGroup) -> int:
+        return len(_grid_models(group, selection.metric))
 
-    group = selection.group_with(filled)
-    cells = _grid_cells(group, selection.metric) if group else []
+    group = selection.group_with(lambda group: count(group) if count(group) >= FEWEST_CELLS else 0)
     missing = ""
     if selection.source == "published":
         missing = "nothing was published of this grid: switch to measured"
     elif group is None:
-        count = len(_grid_models(selection.group, selection.metric))
-        missing = f"the grid of weight sources and mixers needs {FEWEST_CELLS} cells with runs, not {count}"
-    columns: list[Column[GridCell]] = [
-        Column("recipe", lambda cell: group.name if group else ""),
-        Column("weights", lambda cell: cell.weights),
-        Column("mixer", lambda cell: cell.mixer),
-        Column("model", lambda cell: cell.label),
-        Column("parameters", lambda cell: cell.parameters),
-        *loss_columns(lambda cell: cell.loss),
-    ]
+        cells = count(selection.group)
+        missing = f"the grid of weight sources and mixers needs {FEWEST_CELLS} cells with runs, not {cells}"
     return FigureView(
-        name="ablation_grid",
-        title="Loss by weight source and mixer",
-        runs=(group or selection.group).name,
-        points=tuple(cells),
-        table=make_table(columns, cells),
-        x_label="what follows attention",
-        y_label="weights at depth t",
-        rows=tuple(dict.fromkeys(cell.row for cell in cells)),
-        columns=tuple(_in_order({cell.column for cell in cells}, list(MIXERS.values()))),
-        missing=missing,
+        "ablation_grid",
+        "Loss by weight source and mixer",
+        (group or selection.group).name,
+        _grid_cells(group, selection.metric) if group else (),
+        {"recipe": "runs", "model": "label", **named("weights", "mixer", "parameters"), **LOSSES},
+        "what follows attention",
+        "weights at depth t",
+        missing,
     )
 
 
@@ -91,42 +80,45 @@ def _grid_models(group: RunGroup, metric: str) -> dict[tuple[str, str], tuple[st
 
     Several models may lie in one cell; the one that changes the fewest other fields of its kind stands for it.
     """
-    models: dict[tuple[str, str], tuple[str, Summary]] = {}
-    changes: dict[tuple[str, str], int] = {}
-    for label, summary in summarise_group(group, metric).items():
-        config = group.config_of(label)
-        cell, changed = (config.weights, config.mixer), _count_changes(config)
-        if cell not in changes or changed < changes[cell]:
-            models[cell], changes[cell] = (label, summary), changed
+
+    def changes(config: ModelConfig) -> int:
+        usual = KINDS[config.kind]().to_dict()
+        return sum(value != usual[name] for name, value in config.to_dict().items())
+
+    models = {}
+    # The last of a cell stays: the one with the fewest changes, and of equal ones the first in the group.
+    for label in sorted(reversed(group.labels), key=lambda label: -changes(group.config_of(label))):
+        config, summary = group.config_of(label), summarise_group(group, metric).get(label)
+        if summary:
+            models[config.weights, config.mixer] = (label, summary)
     return models
-
-
-def _count_changes(config: ModelConfig) -> int:
-    usual = KINDS[config.kind]().to_dict()
-    return sum(value != usual[name] for name, value in config.to_dict().items())
 
 
 def _grid_cells(group: RunGroup, metric: str) -> list[GridCell]:
     models = _grid_models(group, metric)
     means = [summary.mean for _, summary in models.values()]
-    spread = (max(means) - min(means)) or 1.0
-    return [
-        GridCell(
-            weights=weights,
-            mixer=mixer,
-            row=source_title(weights),
-            column=MIXERS.get(mixer, mixer),
-            label=label,
-            name="" if label == f"{weights} + {mixer}" else title_of(label),
-            loss=summary,
-            parameters=group.runs[label][0].parameters.get("total"),
-            rank=(max(means) - summary.mean) / spread,
-        )
-        for weights in _in_order({weights for weights, _ in models}, list(SOURCES))
-        for mixer in _in_order({mixer for _, mixer in models}, list(MIXERS))
-        if (weights, mixer) in models
-        for label, summary in [models[weights, mixer]]
-    ]
+    cells = []
+    for weights in _in_order((weights for weights, _ in models), SOURCES):
+        for mixer in _in_order((mixer for _, mixer in models), MIXERS):
+            cell = GridCell(
+                runs=group.name,
+                weights=weights,
+                mixer=mixer,
+                row=source_title(weights),
+                column=MIXERS.get(mixer, mixer),
+            )
+            if (weights, mixer) in models:
+                label, loss = models[weights, mixer]
+                cell = replace(
+                    cell,
+                    label=label,
+                    name="" if label == f"{weights} + {mixer}" else title_of(label),
+                    loss=loss,
+                    parameters=group.runs[label][0].parameters.get("total"),
+                    rank=(max(means) - loss.mean) / (max(means) - min(means) or 1.0),
+                )
+            cells.append(cell)
+    return cells
 
 
 def ablation_cells(records: Sequence[RunRecord]) -> Cells:
@@ -144,41 +136,42 @@ def ablation_cells(records: Sequence[RunRecord]) -> Cells:
 
 def ablation_table(cells: Cells) -> Table:
     """Size and loss of every cell: where weights come from, by what follows attention."""
-
-    def title(row: str) -> str:
-        return "one block, gates that cannot see t" if row == CONSTANT else source_title(row)
-
-    def size(mixer: str) -> Column[str]:
-        def value(row: str) -> int | None:
-            return cells[row, mixer][0].parameters["total"] if (row, mixer) in cells else None
-
-        return Column(f"{mixer}_parameters", value, count_in_words, f"{MIXERS.get(mixer, mixer)}: parameters")
-
-    def loss(mixer: str) -> Column[str]:
-        def value(row: str) -> Summary | None:
-            return summarise_runs(cells[row, mixer]) if (row, mixer) in cells else None
-
-        return Column("", value, show_mean, f"{MIXERS.get(mixer, mixer)}: loss (nats/byte)")
-
-    rows = [row for source in SOURCES for row in ((source, CONSTANT) if source == "gated" else (source,))]
-    rows = _in_order({row for row, _ in cells}, rows)
-    mixers = _in_order({mixer for _, mixer in cells} | set(MIXERS), list(MIXERS))
-    first: Column[str] = Column("weights", lambda row: row, title, "weights at depth t", is_text=True)
-    return make_table([first, *(column for mixer in mixers for column in (size(mixer), loss(mixer)))], rows)
+    known = [row for source in SOURCES for row in ((source, CONSTANT) if source == "gated" else (source,))]
+    rows = [
+        {
+            "weights": "one block, gates that cannot see t" if row == CONSTANT else source_title(row),
+            **{
+                mixer: {"run": runs[0], "loss": summarise_runs(runs)}
+                for (at, mixer), runs in cells.items()
+                if at == row
+            },
+        }
+        for row in _in_order((row for row, _ in cells), known)
+    ]
+    columns = [Column("weights", "weights at depth t", is_text=True)]
+    for mixer in _in_order([*MIXERS, *(mixer for _, mixer in cells)], MIXERS):
+        title = MIXERS.get(mixer, mixer)
+        columns.append(Column(f"{mixer}.run.parameters.total", f"{title}: parameters", count_in_words))
+        columns.append(Column(f"{mixer}.loss", f"{title}: loss (nats/byte)", show_mean))
+    return Table(rows, columns)
 
 
 def question_table(cells: Cells) -> Table:
     """The differences that answer the questions, with their intervals and tests."""
-    columns: list[Column[tuple[str, str, Comparison]]] = [
-        Column("question", lambda row: row[0], is_text=True),
-        Column("after attention", lambda row: MIXERS.get(row[1], row[1]), is_text=True),
-        Column("difference (nats/byte)", lambda row: row[2].difference, "+.3f"),
-        Column("95 % interval", lambda row: interval_of(row[2]), show_interval),
-        Column("seeds", lambda row: len(row[2].seeds)),
-        Column("p", lambda row: row[2].p_value, show_p),
-        Column("p, corrected", lambda row: row[2].p_holm, show_p),
+    columns = [
+        Column("question", "question", is_text=True),
+        Column("mixer", "after attention", is_text=True),
+        Column("pair.difference", "difference (nats/byte)", "+.3f"),
+        Column("pair.interval", "95 % interval", show_interval),
+        Column("pair.num_seeds", "seeds"),
+        Column("pair.p_value", "p", show_p),
+        Column("pair.p_holm", "p, corrected", show_p),
     ]
-    return make_table(columns, [(*asked, pair) for asked, pair in answers(cells).items()])
+    rows = [
+        {"question": question, "mixer": MIXERS.get(mixer, mixer), "pair": pair}
+        for (question, mixer), pair in answers(cells).items()
+    ]
+    return Table(rows, columns)
 
 
 def answers(cells: Cells) -> dict[tuple[str, str], Comparison]:
@@ -194,6 +187,7 @@ def answers(cells: Cells) -> dict[tuple[str, str], Comparison]:
     return {asked: replace(pair, p_holm=p) for (asked, pair), p in zip(found.items(), corrected, strict=True)}
 
 
-def _in_order(found: set[str], known: Sequence[str]) -> list[str]:
+def _in_order(found: Iterable[str], known: Iterable[str]) -> list[str]:
     """What was found, in the known order; what has no place in it follows."""
-    return [each for each in known if each in found] + sorted(found - set(known))
+    places = {each: place for place, each in enumerate(known)}
+    return sorted(set(found), key=lambda each: (places.get(each, len(places)), each))

@@ -1,104 +1,87 @@
-"""One type for all tables: a column knows its numbers for files and its texts for readers."""
+"""One type for all tables: typed rows, what readers see of them, and what a CSV holds of them."""
 
 import csv
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from training.results.formatting import NOTHING
-from training.results.summaries import Summary
-
-Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
-class Column(Generic[Row]):
-    """How a column is made from rows.
+class Column:
+    """A column that readers see.
 
     Attributes:
-        name: Name in a CSV; empty for a column that only readers see.
-        value: What a row holds, unrounded; None where nothing was measured.
-        show: What readers see of a value: a function of it, or a format such as `.3f`.
-        heading: Heading for readers; the name if left out, empty for a column that only a CSV has.
+        path: Where a row holds the value: names of attributes or keys, joined by dots.
+        heading: Heading of the column.
+        show: The text of a value: a function of it, or a format such as `.3f`.
         is_text: Whether it is set to the left, as words are.
-        is_best: Whether a row's cell is the best of those it is compared with.
+        is_best: Whether a row's value is the best of those it is compared with.
     """
 
-    name: str
-    value: Callable[[Row], Any]
+    path: str
+    heading: str
     show: Callable[[Any], str] | str = ""
-    heading: str | None = None
     is_text: bool = False
-    is_best: Callable[[Row], bool] = lambda row: False
-
-
-@dataclass(frozen=True)
-class Heading:
-    """Name of a column in a CSV, its heading for readers, and whether it holds words."""
-
-    name: str
-    text: str
-    is_text: bool
+    is_best: Callable[[Any], bool] = lambda row: False
 
 
 @dataclass(frozen=True)
 class Cell:
-    """An unrounded value, the text that readers see of it, and whether it is the best of its kind."""
+    """What readers see of a value, and whether it is the best of those it is compared with."""
 
-    value: Any
     text: str
     is_best: bool
 
 
 @dataclass(frozen=True)
 class Table:
-    """Headings and cells. `training.report.tables` writes it for readers; as CSV it writes itself."""
+    """Rows and what is shown of them.
 
-    headings: tuple[Heading, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    Attributes:
+        csv: The columns of a CSV: their names, and the paths of their values.
+        missing: What readers see where there is no value.
+    """
 
-    def for_readers(self) -> "Table":
-        """Without the columns that only a CSV has."""
-        kept = [place for place, heading in enumerate(self.headings) if heading.text]
-        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
-        return Table(tuple(self.headings[place] for place in kept), rows)
+    rows: Sequence[Any]
+    columns: Sequence[Column]
+    csv: Mapping[str, str] = field(default_factory=dict)
+    missing: str = NOTHING
 
-    def numbers(self) -> list[dict[str, Any]]:
-        """The unrounded values of every row, by the names that a CSV has for them."""
-        named = [(place, heading.name) for place, heading in enumerate(self.headings) if heading.name]
-        return [{name: row[place].value for place, name in named} for row in self.rows]
+    def cells(self) -> list[list[Cell]]:
+        """What readers see, row by row."""
+        return [[Cell(self._text(row, column), column.is_best(row)) for column in self.columns] for row in self.rows]
 
     def to_csv(self) -> str:
-        """The unrounded values; what is missing is an empty cell."""
-        written = io.StringIO()
-        names = [heading.name for heading in self.headings if heading.name]
-        writer = csv.DictWriter(written, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.numbers())
-        return written.getvalue()
+        return to_csv(self.rows, self.csv)
+
+    def _text(self, row: Any, column: Column) -> str:
+        value = value_at(row, column.path)
+        if value is None:
+            return self.missing
+        return column.show(value) if callable(column.show) else f"{value:{column.show}}"
 
 
-def make_table(columns: Sequence[Column[Row]], rows: Sequence[Row], *, missing: str = NOTHING) -> Table:
-    """The table of some rows; `missing` is what readers see where there is no value."""
-
-    def cell(column: Column[Row], row: Row) -> Cell:
-        value = column.value(row)
-        show = column.show if callable(column.show) else f"{{:{column.show}}}".format
-        return Cell(value, missing if value is None else show(value), column.is_best(row))
-
-    headings = tuple(
-        Heading(each.name, each.name if each.heading is None else each.heading, each.is_text) for each in columns
-    )
-    return Table(headings, tuple(tuple(cell(column, row) for column in columns) for row in rows))
+def to_csv(rows: Iterable[Any], columns: Mapping[str, str]) -> str:
+    """Unrounded values of rows as CSV, by name and path of every column; what is missing is an empty cell."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([value_at(row, path) for path in columns.values()] for row in rows)
+    return written.getvalue()
 
 
-def loss_columns(summary_of: Callable[[Row], Summary]) -> list[Column[Row]]:
-    """What a CSV holds of a loss: mean, interval, spread and number of seeds."""
-    return [
-        Column("loss", lambda row: summary_of(row).mean, heading=""),
-        Column("low", lambda row: summary_of(row).low, heading=""),
-        Column("high", lambda row: summary_of(row).high, heading=""),
-        Column("deviation", lambda row: summary_of(row).deviation, heading=""),
-        Column("seeds", lambda row: len(summary_of(row).values), heading=""),
-    ]
+def named(*names: str) -> dict[str, str]:
+    """Columns of a CSV that are called as what they hold."""
+    return {name: name for name in names}
+
+
+def value_at(row: Any, path: str) -> Any:
+    """What a row holds under a path such as `final.valid_loss` or `effect.hedges_g`; None if a part is missing."""
+    for part in path.split("."):
+        if row is None:
+            return None
+        row = row.get(part) if isinstance(row, Mapping) else getattr(row, part)
+    return row

@@ -2,7 +2,7 @@
 
 from tests.training.results.factory import make_record
 from training.report.tables import to_markdown
-from training.results.views.repetitions import shape_table, timeline_table
+from training.results.views.document_tables import shape_table, timeline_table
 
 
 def test_the_timeline_has_our_losses_at_the_published_marks_above_the_published_ones():

@@ -7,7 +7,7 @@ from tipshare.config import KINDS
 from training.recipes.library import find_recipe
 from training.report.tables import to_markdown
 from training.results.records import read_records
-from training.results.views.showcase import SEARCH, depth_table, search_table, showcase_in_words, showcase_table
+from training.results.views.document_tables import SEARCH, depth_table, search_table, showcase_in_words, showcase_table
 
 
 def searched(kind: str, rate: float, loss: float):
