@@ -3,12 +3,11 @@
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from training.results.views.figure import FigureView
 
@@ -59,18 +58,12 @@ def new_axes(view: FigureView[Any], *, height: float, width: float = WIDTH) -> t
     return figure, axes
 
 
-def legend_below(figure: Figure, handles: Sequence[Artist], *, title: str | None = None) -> None:
+def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
     """A legend under the axes, where it covers nothing, with as many columns as fit."""
+    if not handles:
+        return
     longest = max(len(str(each.get_label())) for each in handles)
     columns = max(1, int(figure.get_figwidth() * LETTERS_PER_INCH / (longest + LETTERS_PER_KEY)))
     # Full rows: five entries in four columns would leave a row of one.
     columns = math.ceil(len(handles) / math.ceil(len(handles) / columns))
-    figure.legend(handles=list(handles), loc="outside lower center", ncols=columns, title=title, handlelength=2.6)
-
-
-def key(
-    label: str, *, colour: str = INK, mark: str = "o", hollow: bool = False, line: Literal["", "-", "--", ":"] = ""
-) -> Line2D:
-    """One entry of a legend."""
-    face = "white" if hollow else colour
-    return Line2D([], [], color=colour, marker=mark, linestyle=line, markerfacecolor=face, markersize=6, label=label)
+    figure.legend(handles=list(handles), loc="outside lower center", ncols=columns, handlelength=2.6)

@@ -2,31 +2,19 @@
 
 import io
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import matplotlib
-from matplotlib.figure import Figure
 
+from training.report.drawings import draw_view
 from training.report.figure_style import STYLE
 from training.report.files import write_bytes
-from training.report.grid_figures import draw_ablation_grid, draw_depth_steps, draw_significance
-from training.report.loss_figures import draw_learning_curves, draw_loss, draw_parameters, draw_step_time
 from training.results.selection import Selection
 from training.results.views import FIGURES
 from training.results.views.figure import FigureView
 
 FORMATS = ("png", "pdf")
-DRAWINGS: dict[str, Callable[[FigureView[Any]], Figure]] = {
-    "loss": draw_loss,
-    "loss_against_parameters": draw_parameters,
-    "learning_curves": draw_learning_curves,
-    "step_time": draw_step_time,
-    "significance": draw_significance,
-    "ablation_grid": draw_ablation_grid,
-    "depth_steps": draw_depth_steps,
-}
 # Matplotlib's settings belong to the whole process.
 _drawing = threading.Lock()
 
@@ -37,7 +25,7 @@ def render(view: FigureView[Any], suffix: str, *, dpi: int = 200, metadata: dict
     written = io.BytesIO()
     dates = {"CreationDate": None} if suffix == "pdf" else {}
     with _drawing, matplotlib.rc_context(STYLE):
-        figure = DRAWINGS[view.name](view)
+        figure = draw_view(view)
         figure.savefig(written, format=suffix, dpi=dpi, metadata={**dates, **(metadata or {})})
     return written.getvalue()
 

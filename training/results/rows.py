@@ -58,11 +58,6 @@ class ResultRow:
         return self.source == "published"
 
     @property
-    def name(self) -> str:
-        """The title in figures that show rows of both sources."""
-        return f"{self.title}, published" if self.is_published else self.title
-
-    @property
     def compression(self) -> float | None:
         """How many times smaller than the plain transformer; below 1 for a model that stores more."""
         return self.plain / self.parameters if self.parameters else None

@@ -14,8 +14,8 @@ from app.results.words import headline_html
 from tests.training.results.factory import make_record, runs
 from tipshare.config import KINDS, ModelConfig
 from tipshare.kinds import NEUTRAL, SOURCES
+from training.report.drawings import draw_view
 from training.report.figure_style import STYLE
-from training.report.figures import DRAWINGS
 from training.report.tables import to_latex, to_markdown
 from training.results.selection import Selection
 from training.results.views import FIGURES
@@ -63,7 +63,7 @@ def test_both_libraries_draw_them(groups, name):
     view = FIGURES[name](Selection(group=groups[0]))
     assert not view.missing
     with matplotlib.rc_context(STYLE):
-        DRAWINGS[name](view).draw_without_rendering()
+        draw_view(view).draw_without_rendering()
     shown = show(groups, groups[0].name, groups[0].labels, "measured").figures[name]
     assert shown.data
 

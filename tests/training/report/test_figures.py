@@ -8,8 +8,9 @@ import matplotlib
 from tests.training.results.factory import group_of, make_record, published_records, runs
 from tipshare.config import KINDS
 from tipshare.kinds import LOOKS, NEUTRAL, colour_of, title_of
+from training.report.drawings import draw_view
 from training.report.figure_style import STYLE
-from training.report.figures import DRAWINGS, write_figures
+from training.report.figures import write_figures
 from training.results.selection import Selection
 from training.results.summaries import LOSS
 from training.results.views import FIGURES
@@ -17,7 +18,7 @@ from training.results.views import FIGURES
 
 def draw(name, group):
     with matplotlib.rc_context(STYLE):
-        return DRAWINGS[name](FIGURES[name](Selection(group=group)))
+        return draw_view(FIGURES[name](Selection(group=group)))
 
 
 def test_every_kind_has_a_colour_a_mark_and_a_title_of_its_own():
@@ -60,7 +61,7 @@ def test_the_significance_matrix_has_a_cell_for_every_pair():
     axes = draw("significance", group_of(*published_records())).axes[0]
     texts = [each.get_text() for each in axes.texts]
     assert len(texts) == 6
-    assert "-0.220\np = 0.0614" in texts  # row SSM minus column Standard
+    assert "-0.220\np 0.0614\ng -2.0" in texts  # row SSM minus column Standard
 
 
 def test_the_ablation_grid_has_a_text_for_every_cell_that_was_run():

@@ -11,8 +11,7 @@ from training.results.records import RunRecord
 from training.results.selection import Selection
 from training.results.significance import Comparison, compare, holm
 from training.results.summaries import Summary, summarise_group, summarise_runs
-from training.results.views.figure import FigureView
-from training.results.views.losses import LOSSES
+from training.results.views.figure import Cell, FigureView
 from training.results.views.table import Column, Table, named
 
 FEWEST_CELLS = 5
@@ -30,24 +29,14 @@ Cells = Mapping[tuple[str, str], Sequence[RunRecord]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridCell:
-    """A cell of the grid; without a loss if it was not run.
+class GridCell(Cell):
+    """The loss of the model that stands for a weight source and a mixer; None if there was no run."""
 
-    Attributes:
-        name: The model that stands for the cell; empty if its label only repeats the cell.
-        rank: From 0 for the highest loss of the grid to 1 for the lowest.
-    """
-
-    runs: str
     weights: str
     mixer: str
-    row: str
-    column: str
     label: str = ""
-    name: str = ""
     loss: Summary | None = None
     parameters: int | None = None
-    rank: float | None = None
 
 
 def grid_view(selection: Selection) -> FigureView[GridCell]:
@@ -63,15 +52,18 @@ def grid_view(selection: Selection) -> FigureView[GridCell]:
     elif group is None:
         cells = count(selection.group)
         missing = f"the grid of weight sources and mixers needs {FEWEST_CELLS} cells with runs, not {cells}"
+    csv = {**named("weights", "mixer", "parameters"), "model": "label", "loss": "loss.mean", "seeds": "loss.num_seeds"}
     return FigureView(
-        "ablation_grid",
-        "Loss by weight source and mixer",
-        (group or selection.group).name,
-        _grid_cells(group, selection.metric) if group else (),
-        {"recipe": "runs", "model": "label", **named("weights", "mixer", "parameters"), **LOSSES},
-        "what follows attention",
-        "weights at depth t",
-        missing,
+        name="ablation_grid",
+        title="Loss by weight source and mixer",
+        form="matrix",
+        runs=(group or selection.group).name,
+        points=_grid_cells(group, selection.metric) if group else (),
+        csv=csv | {"low": "loss.low", "high": "loss.high"},
+        x_label="what follows attention (darker: lower loss)",
+        y_label="weights at depth t",
+        missing=missing,
+        names_runs=True,
     )
 
 
@@ -100,25 +92,29 @@ def _grid_cells(group: RunGroup, metric: str) -> list[GridCell]:
     cells = []
     for weights in _in_order((weights for weights, _ in models), SOURCES):
         for mixer in _in_order((mixer for _, mixer in models), MIXERS):
-            cell = GridCell(
-                runs=group.name,
-                weights=weights,
-                mixer=mixer,
-                row=source_title(weights),
-                column=MIXERS.get(mixer, mixer),
-            )
+            title = MIXERS.get(mixer, mixer)
+            cell = GridCell(row=source_title(weights), column=title, weights=weights, mixer=mixer)
             if (weights, mixer) in models:
                 label, loss = models[weights, mixer]
+                name = "" if label == f"{weights} + {mixer}" else title_of(label)
+                count = group.runs[label][0].parameters.get("total")
+                size = f"{count_in_words(count)} parameters" if count else ""
                 cell = replace(
                     cell,
+                    colour=_shade((max(means) - loss.mean) / (max(means) - min(means) or 1.0)),
+                    lines=tuple(each for each in (show_mean(loss), name, size) if each),
                     label=label,
-                    name="" if label == f"{weights} + {mixer}" else title_of(label),
                     loss=loss,
-                    parameters=group.runs[label][0].parameters.get("total"),
-                    rank=(max(means) - loss.mean) / (max(means) - min(means) or 1.0),
+                    parameters=count,
                 )
             cells.append(cell)
     return cells
+
+
+def _shade(share: float) -> str:
+    """From light grey to a blue that is never so dark that dark letters on it are hard to read."""
+    light, dark = (0xF3, 0xF4, 0xF6), (0x4B, 0xA3, 0xD6)
+    return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in zip(light, dark, strict=True))
 
 
 def ablation_cells(records: Sequence[RunRecord]) -> Cells:

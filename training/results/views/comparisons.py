@@ -6,36 +6,24 @@ from tipshare.kinds import title_of
 from training.results.formatting import show_effect, show_interval, show_p
 from training.results.selection import Selection
 from training.results.significance import FAMILIES, Comparison, compare_group
-from training.results.views.figure import FigureView
+from training.results.views.figure import Cell, FigureView
 from training.results.views.table import Column, Table, named
 from training.results.wording import significance_in_words
 
 # Blue for lower, orange for higher, as far apart for colour-blind readers as two colours get.
-LOWER, OPEN, HIGHER = "row lower, p < 0.05", "not significant", "row higher, p < 0.05"
-VERDICT_COLOURS = {LOWER: "#56B4E9", OPEN: "#F3F4F6", HIGHER: "#E69F00"}
+LOWER, HIGHER, OPEN = "#56B4E9", "#E69F00", "#F3F4F6"
+MEANINGS = {LOWER: "row lower, p < 0.05", HIGHER: "row higher, p < 0.05", OPEN: "not significant"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairCell:
-    """A cell of the matrix.
+class PairCell(Cell):
+    """A pair of models: the metric of the row minus that of the column, with the p-value corrected over all pairs."""
 
-    Attributes:
-        difference: The metric of the row minus that of the column.
-        p_value: Corrected over all pairs; None without a test.
-        hedges_g: Effect size of the difference; None without a spread.
-        verdict: Whether the row is significantly lower or higher, one of `VERDICT_COLOURS`.
-        words: The comparison in sentences.
-    """
-
-    row: str
-    column: str
     difference: float
     low: float | None
     high: float | None
     p_value: float | None
     hedges_g: float | None
-    verdict: str
-    words: str
 
 
 def significance_table(selection: Selection) -> Table:
@@ -68,20 +56,30 @@ def significance_view(selection: Selection) -> FigureView[PairCell]:
         missing = "tests need single runs of ours: switch to measured; what was published stands in the notes"
     elif not any(each.test for each in pairs):
         missing = "the significance matrix needs two models with at least two seeds each"
-    csv = named("row", "column", "difference", "low", "high", "p_value", "hedges_g", "verdict")
-    title = "Difference, row minus column"
-    return FigureView("significance", title, selection.group.name, [*map(_cell, pairs)], csv, missing=missing)
+    return FigureView(
+        name="significance",
+        title="Difference, row minus column",
+        form="matrix",
+        runs=selection.group.name,
+        points=[_cell(pair) for pair in pairs],
+        csv=named("row", "column", "difference", "low", "high", "p_value", "hedges_g"),
+        missing=missing,
+        meanings=MEANINGS,
+    )
 
 
 def _cell(pair: Comparison) -> PairCell:
+    tested = f"p {show_p(pair.p_holm)}" if pair.p_holm is not None else "no test"
+    size = [f"g {-pair.effect.hedges_g:+.1f}"] if pair.effect else []
     return PairCell(
         row=title_of(pair.second),
         column=title_of(pair.first),
+        colour=OPEN if not pair.is_significant else LOWER if pair.difference > 0 else HIGHER,
+        lines=(f"{-pair.difference:+.3f}", tested, *size),
+        words=significance_in_words(pair),
         difference=-pair.difference,
         low=None if pair.high is None else -pair.high,
         high=None if pair.low is None else -pair.low,
         p_value=pair.p_holm,
         hedges_g=-pair.effect.hedges_g if pair.effect else None,
-        verdict=OPEN if not pair.is_significant else LOWER if pair.difference > 0 else HIGHER,
-        words=significance_in_words(pair),
     )

@@ -1,60 +1,64 @@
 """Learning curves."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from tipshare.kinds import title_of
 from training.results.published import published_for
 from training.results.selection import Selection
-from training.results.views.figure import FigureView
-from training.results.views.losses import WHO
-from training.results.views.table import named
+from training.results.views.figure import WHO, FigureView, Mark
 
 
-@dataclass(frozen=True)
-class CurvePoint:
-    """A model's loss at a training step: mean over its seeds, the lowest and the highest of them."""
-
-    label: str
-    title: str
-    kind: str
-    source: str
-    num_seeds: int
-    step: float
-    loss: float
-    lowest: float
-    highest: float
-
-
-def curves_view(selection: Selection) -> FigureView[CurvePoint]:
+def curves_view(selection: Selection) -> FigureView[Mark]:
     """Loss along training at the steps that all seeds of a model have, averaged over neighbouring points if asked."""
     if selection.window < 1:
         raise ValueError(f"window={selection.window} must be a whole number of points, 1 or more")
     group, which = selection.group, selection.curve
-    points: list[CurvePoint] = []
+    marks: list[Mark] = []
+    lines: Counter[str] = Counter()
+
+    def add(label: str, title: str, kind: str, curves: Sequence[Sequence[Sequence[float]]], source: str) -> None:
+        for step, mean, lowest, highest in _average(curves, selection.window):
+            marks.append(
+                Mark(
+                    label=label,
+                    title=title,
+                    kind=kind,
+                    source=source,
+                    at=step,
+                    value=mean,
+                    low=lowest,
+                    high=highest,
+                    num_seeds=len(curves),
+                    # Ablations share the colour of their kind; the line tells them apart.
+                    line=lines[kind],
+                )
+            )
+        lines[kind] += 1
+
     for label, runs in group.runs.items() if selection.source != "published" else ():
         curves = [run.curve if which == "validation" else run.train_curve for run in runs]
-        who = (label, title_of(label), group.kind_of(label), "measured", len(runs))
-        points += [CurvePoint(*who, *each) for each in _average(curves, selection.window)]
+        add(label, title_of(label), group.kind_of(label), curves, "measured")
     experiment = published_for(group.recipe) if selection.source != "measured" and which == "validation" else None
     for result in experiment.results if experiment else ():
         if result.curve and result.kind in group.kinds:
-            who = (result.kind, f"{result.name}, published", result.kind, "published", 1)
-            points += [CurvePoint(*who, *each) for each in _average([result.curve], selection.window)]
+            add(result.kind, f"{result.name}, published", result.kind, [result.curve], "published")
     missing = "learning curves need runs with at least two evaluations"
     if selection.source == "published":
         missing = "nothing was published of the course of these runs"
     return FigureView(
-        "learning_curves",
-        f"{which.capitalize()} loss along training",
-        group.name,
-        points,
-        {**WHO, "seeds": "num_seeds", **named("step", "loss", "lowest", "highest")},
-        "training step",
-        f"{which} loss (nats per byte)",
-        missing="" if points else missing,
+        name="learning_curves",
+        title=f"{which.capitalize()} loss along training",
+        form="plane",
+        runs=group.name,
+        points=marks,
+        csv=WHO | {"seeds": "num_seeds", "step": "at", "loss": "value", "lowest": "low", "highest": "high"},
+        x_label="training step",
+        y_label=f"{which} loss (nats per byte)",
+        missing="" if marks else missing,
+        is_range=True,
     )
 
 

@@ -1,30 +1,13 @@
 """The results table, and figures of its rows: loss, size and step time of every model."""
 
-from dataclasses import dataclass
+from typing import Any
 
 from training.results.formatting import count_in_words, show_compression, show_mean
 from training.results.rows import ResultRow
 from training.results.selection import Selection
 from training.results.summaries import LOSS
-from training.results.views.figure import FigureView, loss_label
+from training.results.views.figure import WHO, FigureView, Mark, loss_label
 from training.results.views.table import Column, Table, named, value_at
-
-# Columns of a CSV.
-WHO = {"model": "label", **named("kind", "source")}
-LOSSES = {"loss": "loss.mean", "seeds": "loss.num_seeds"}
-LOSSES |= {name: f"loss.{name}" for name in ("low", "high", "deviation")}
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A mark of the loss figure: a model's mean with its interval, or one of its seeds."""
-
-    row: ResultRow
-    mark: str
-    loss: float
-    seed: int | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 def results_table(*selections: Selection) -> Table:
@@ -52,53 +35,79 @@ def results_table(*selections: Selection) -> Table:
     empty = {each.path for each in columns if rows and all(value_at(row, each.path) is None for row in rows)}
     empty |= {"source"} if len({row.source for row in rows}) < 2 else set()
     csv = {**WHO, "recipe": "group.name", "corpus": "group.corpus", "training_steps": "group.num_steps"}
-    csv |= LOSSES | named("metric", "parameters", "effective_parameters", "compression", "bits_per_byte", "step_ms")
-    csv |= named("memory_mb", "device")
+    csv |= {"metric": "metric", "loss": "loss.mean", "seeds": "loss.num_seeds"}
+    csv |= {name: f"loss.{name}" for name in ("low", "high", "deviation")}
+    csv |= named("parameters", "effective_parameters", "compression", "bits_per_byte", "step_ms", "memory_mb", "device")
     return Table(rows, [each for each in columns if each.path not in empty], csv)
 
 
 def loss_view(selection: Selection) -> FigureView[Mark]:
     """The loss of every model: mean, interval and seeds."""
-    rows = selection.rows()
     marks = []
-    for row in rows:
-        marks.append(Mark(row, "mean", row.loss.mean, low=row.loss.low, high=row.loss.high))
+    for row in selection.rows():
+        marks.append(_mark(row, **_loss_of(row)))
         if row.loss.num_seeds > 1:  # a single run is its own mean
-            seeds = zip(row.loss.values, row.loss.seeds, strict=True)
-            marks += [Mark(row, "seed", loss, seed) for loss, seed in seeds]
+            seeds = zip(row.loss.seeds, row.loss.values, strict=True)
+            marks += [_mark(row, seed=seed, value=loss, size="small") for seed, loss in seeds]
     missing = f"no run of {selection.group.name} has the final number {selection.metric!r}"
     if selection.source == "published":
         missing = f"nothing was published for {selection.group.name}: choose published-1000 or published-3000"
-    csv = {name: f"row.{path}" for name, path in WHO.items()} | named("mark", "seed", "loss", "low", "high")
-    title = f"{_metric_title(selection)} by model"
-    label = loss_label(selection.metric)
-    return FigureView("loss", title, selection.group.name, marks, csv, label, missing="" if rows else missing)
-
-
-def parameters_view(selection: Selection) -> FigureView[ResultRow]:
-    """Loss against stored parameters."""
-    rows = [row for row in selection.rows() if row.parameters]
     return FigureView(
-        "loss_against_parameters",
-        f"{_metric_title(selection)} against stored parameters",
-        selection.group.name,
-        rows,
-        {**WHO, "parameters": "parameters", **LOSSES},
-        "stored parameters",
-        loss_label(selection.metric),
-        missing="" if len(rows) > 1 else "loss against parameters needs two models with a parameter count",
+        name="loss",
+        title=f"{_metric_title(selection)} by model",
+        form="list",
+        runs=selection.group.name,
+        points=marks,
+        csv=WHO | {"seed": "seed", "loss": "value", "low": "low", "high": "high"},
+        x_label=loss_label(selection.metric),
+        missing="" if marks else missing,
     )
 
 
-def step_time_view(selection: Selection) -> FigureView[ResultRow]:
-    """Milliseconds per training step; the rows of one device stand together."""
-    rows = [row for row in selection.rows() if row.step_ms]
-    devices = list(dict.fromkeys(row.device for row in rows))
-    rows.sort(key=lambda row: devices.index(row.device))
-    label = "ms per training step" + (" (compare rows of one device only)" if len(devices) > 1 else "")
-    missing = "" if rows else "step time needs runs that recorded it"
-    csv = WHO | named("device", "step_ms")
-    return FigureView("step_time", "Time per training step", selection.group.name, rows, csv, label, missing=missing)
+def parameters_view(selection: Selection) -> FigureView[Mark]:
+    """Loss against stored parameters."""
+    marks = [_mark(row, at=row.parameters, **_loss_of(row)) for row in selection.rows() if row.parameters]
+    return FigureView(
+        name="loss_against_parameters",
+        title=f"{_metric_title(selection)} against stored parameters",
+        form="plane",
+        runs=selection.group.name,
+        points=marks,
+        csv=WHO | {"seeds": "num_seeds", "parameters": "at", "loss": "value", "low": "low", "high": "high"},
+        x_label="stored parameters",
+        y_label=loss_label(selection.metric),
+        missing="" if len(marks) > 1 else "loss against parameters needs two models with a parameter count",
+        is_count=True,
+    )
+
+
+def step_time_view(selection: Selection) -> FigureView[Mark]:
+    """Milliseconds per training step, a panel for every device: they cannot be compared across devices."""
+    marks = [
+        _mark(row, value=row.step_ms, text=f"{row.step_ms:.1f} ms", panel=row.device)
+        for row in selection.rows()
+        if row.step_ms
+    ]
+    return FigureView(
+        name="step_time",
+        title="Time per training step",
+        form="list",
+        runs=selection.group.name,
+        points=marks,
+        csv=WHO | {"device": "panel", "step_ms": "value"},
+        x_label="ms per training step",
+        missing="" if marks else "step time needs runs that recorded it",
+    )
+
+
+def _mark(row: ResultRow, **values: Any) -> Mark:
+    title = f"{row.title}, published" if row.is_published else row.title
+    return Mark(label=row.label, title=title, kind=row.kind, source=row.source, **values)
+
+
+def _loss_of(row: ResultRow) -> dict[str, Any]:
+    ends = {"value": row.loss.mean, "low": row.loss.low, "high": row.loss.high}
+    return {**ends, "num_seeds": row.loss.num_seeds, "text": show_mean(row.loss)}
 
 
 def _metric_title(selection: Selection) -> str:

@@ -14,7 +14,7 @@ from training.results.views import FIGURES
 from training.results.views.ablations import grid_view
 from training.results.views.curves import curves_view
 from training.results.views.depths import depth_view
-from training.results.views.figure import by_title
+from training.results.views.figure import lines_of
 from training.results.views.losses import loss_view, parameters_view, step_time_view
 
 GRID = [("own", "mlp"), ("own", "ssm"), ("gated", "mlp"), ("gated", "ssm"), ("tied", "mlp")]
@@ -42,22 +42,22 @@ def test_every_figure_has_numbers_of_its_own():
     selection = Selection(group=group_of(*published_records()), source="both")
     texts = [FIGURES[name](selection).to_csv() for name in ("loss", "loss_against_parameters", "step_time")]
     assert len(set(texts)) == 3
-    assert [text.partition("\n")[0].split(",")[3:] for text in texts] == [
-        ["mark", "seed", "loss", "low", "high"],
-        ["parameters", "loss", "seeds", "low", "high", "deviation"],
+    assert [text.partition("\n")[0].split(",")[4:] for text in texts] == [
+        ["seed", "loss", "low", "high"],
+        ["seeds", "parameters", "loss", "low", "high"],
         ["device", "step_ms"],
     ]
 
 
 def test_the_loss_figure_has_means_with_intervals_and_seeds():
     view = loss_view(Selection(group=group_of(*runs(), make_record("neural-ode")), source="measured"))
-    marks = [(line["model"], line["mark"], line["seed"], float(line["loss"])) for line in lines(view)]
+    marks = [(line["model"], line["seed"], float(line["loss"])) for line in lines(view)]
     assert marks == [
-        ("standard", "mean", "", pytest.approx(2.1)),
-        *(("standard", "seed", str(seed), loss) for seed, loss in enumerate((2.0, 2.1, 2.2))),
-        ("neural-ode", "mean", "", 2.0),  # a single run is its own mean
+        ("standard", "", pytest.approx(2.1)),
+        *(("standard", str(seed), loss) for seed, loss in enumerate((2.0, 2.1, 2.2))),
+        ("neural-ode", "", 2.0),  # a single run is its own mean
     ]
-    assert float(lines(view)[0]["high"]) == view.points[0].row.loss.high
+    assert float(lines(view)[0]["high"]) == view.points[0].high > 2.1
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -75,18 +75,15 @@ def test_published_figures_hold_nothing_that_was_measured(name):
 def test_published_curves_are_those_of_the_recipe_and_the_kinds_chosen():
     group = group_of(make_record(recipe="published-3000"), make_record("neural-ode", recipe="published-3000"))
     view = curves_view(Selection(group=group, source="published"))
-    assert list(by_title(view.points)) == ["Standard, published"]
+    assert list(lines_of(view.points)) == ["Standard, published"]
     assert [float(line["loss"]) for line in lines(view)] == [3.150, 3.167, 3.143, 3.136, 2.896, 2.371]
 
 
-def test_step_times_tell_their_device_and_stand_together_by_device():
+def test_step_times_tell_their_device():
     fast = runs("neural-ode", machine={"device": "NVIDIA A100"})
     view = step_time_view(Selection(group=group_of(*runs(), *fast, *runs("time-indexed-mlp")), source="both"))
-    assert [row.device for row in view.points] == ["cpu"] * 2 + ["NVIDIA A100"] * 4
-    assert [line["device"] for line in lines(view)] == [row.device for row in view.points]
-    assert "one device only" in view.x_label
-    alone = step_time_view(Selection(group=group_of(*runs()), source="measured"))
-    assert alone.x_label == "ms per training step"
+    assert [mark.panel for mark in view.points] == ["cpu", "NVIDIA A100", "cpu", *["NVIDIA A100"] * 3]
+    assert [line["device"] for line in lines(view)] == [mark.panel for mark in view.points]
 
 
 def test_curves_are_of_the_loss_and_the_window_that_were_asked_for():
@@ -135,7 +132,8 @@ def test_the_grid_takes_the_plainest_model_of_a_cell_and_says_what_it_needs():
     assert [(cell.row, cell.column) for cell in view.points] == [
         (row, at) for row in rows for at in ("MLP", "state space")
     ]
-    assert [cell.rank for cell in view.points] == [1.0, 0.75, 0.5, 0.25, 0.0, None]
+    assert [cell.colour for cell in view.points][::2] == ["#4BA3D6", "#9FCCE6", "#F3F4F6"]  # the lowest is the darkest
+    assert view.points[-1].colour is None  # tied + ssm was not run
     few = grid_view(Selection(group=group_of(other, *records[:-1])))
     assert few.missing == "the grid of weight sources and mixers needs 5 cells with runs, not 4"
 
@@ -153,7 +151,7 @@ def test_the_matrix_agrees_with_its_numbers():
         cell.p_value,
         cell.hedges_g,
     ]
-    assert {each.verdict for each in view.points} == {"row lower, p < 0.05", "not significant"}
+    assert {view.meanings[each.colour] for each in view.points} == {"row lower, p < 0.05", "not significant"}
 
 
 def test_one_model_has_no_size_to_be_compared_with():
