@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from gradio.components.plot import PlotData
 
 from app.style import MONO, SANS
+from tipshare.kinds import mark_of
 
 # Readable on white and on black. On the page itself `figures.css` puts the theme's own text colour in its place.
 TEXT = "#78808C"
@@ -20,8 +21,13 @@ DIVERGING = [[0.0, "#B34700"], [0.25, "#F0A878"], [0.5, "#F3F4F6"], [0.75, "#7FB
 # Never so dark that dark letters on it are hard to read.
 SEQUENTIAL = [[0.0, "#F3F4F6"], [0.5, "#A5D1EC"], [1.0, "#4BA3D6"]]
 DARK_TEXT = "#1F2937"
-# Marks of `tipshare.kinds.LOOKS` by the names that plotly has for them.
-SYMBOLS = {"s": "square", "D": "diamond", "o": "circle", "^": "triangle-up"}
+# Marks of `tipshare.kinds` by the names that plotly has for them.
+SYMBOLS = {"s": "square", "D": "diamond", "o": "circle", "^": "triangle-up", "v": "triangle-down", "X": "x"}
+
+
+def symbol_of(kind: str, *, hollow: bool = False) -> str:
+    """The mark of a kind by plotly's name; a cross for a mark that has none here."""
+    return SYMBOLS.get(mark_of(kind), "x") + ("-open" if hollow else "")
 
 
 def new_figure(height: int, *, legend: bool = True) -> go.Figure:

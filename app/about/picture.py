@@ -1,8 +1,10 @@
-"""The picture of the About tab: four ways of owning weights along depth, drawn as SVG."""
+"""The pictures of the About tab: where the weights at each depth come from, drawn as SVG."""
 
+import html
 from collections.abc import Callable
 
-from tipshare.kinds import colour_of
+from tipshare.config import ModelConfig
+from tipshare.kinds import MIXERS, colour_of, source_title
 
 DEPTH = 6
 WIDTH, HEIGHT = 210, 212
@@ -12,23 +14,17 @@ LEFT, TOP = 100, 22
 OPENINGS = (0.9, 0.7, 0.45, 0.6, 0.8, 0.95)
 
 
-def draw_kind(kind: str) -> str:
-    """How the weights of a kind come about at each depth, as an SVG; what the words around it say, it shows."""
-    title, draw = _DRAWINGS[kind]
-    axis = (
-        f'<line class="axis" x1="22" y1="{TOP}" x2="22" y2="{_top(DEPTH - 1) + BLOCK_HEIGHT}" '
-        'marker-end="url(#arrow)"/>'
-        f'<text class="faint" x="10" y="{TOP + 4}" text-anchor="middle">0</text>'
-        f'<text class="faint" x="10" y="{_top(DEPTH - 1) + BLOCK_HEIGHT}" text-anchor="middle">1</text>'
-        f'<text class="faint" x="10" y="{(TOP + _top(DEPTH)) / 2}" text-anchor="middle">t</text>'
-    )
+def draw_model(config: ModelConfig) -> str:
+    """A block per depth step, and beside them what their weights come from."""
+    title = f"Weights: {source_title(config.weights)}. After attention: {MIXERS.get(config.mixer, config.mixer)}"
     arrow = (
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" '
         'orient="auto-start-reverse"><path class="tipped" d="M0 0 8 4 0 8z"/></marker></defs>'
     )
+    beside = _BESIDE.get(config.weights, lambda: "")()
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}" class="drawing" '
-        f'style="--model:{colour_of(kind)}">{arrow}{axis}{draw()}</svg>'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(title)}" class="drawing" '
+        f'style="--model:{colour_of(config.kind)}">{arrow}{_axis()}{_stream()}{beside}{_blocks(config)}</svg>'
     )
 
 
@@ -36,14 +32,12 @@ def _top(step: int) -> float:
     return TOP + step * (BLOCK_HEIGHT + GAP)
 
 
-def _block(step: int, *, label: str = "", style: str = "own", opacity: float = 1.0) -> str:
-    """A block of the residual stream at a depth step."""
-    y = _top(step)
-    text = f'<text class="on-block" x="{LEFT + BLOCK_WIDTH / 2}" y="{y + 14}" text-anchor="middle">{label}</text>'
-    return (
-        f'<rect class="{style}" x="{LEFT}" y="{y}" width="{BLOCK_WIDTH}" height="{BLOCK_HEIGHT}" rx="4" '
-        f'style="fill-opacity:{opacity}"/>{text if label else ""}'
-    )
+def _axis() -> str:
+    """The depth t from 0 to 1, to the left."""
+    bottom = _top(DEPTH - 1) + BLOCK_HEIGHT
+    marks = ((TOP + 4, "0"), ((TOP + _top(DEPTH)) / 2, "t"), (bottom, "1"))
+    texts = "".join(f'<text class="faint" x="10" y="{y}" text-anchor="middle">{text}</text>' for y, text in marks)
+    return f'<line class="axis" x1="22" y1="{TOP}" x2="22" y2="{bottom}" marker-end="url(#arrow)"/>{texts}'
 
 
 def _stream() -> str:
@@ -55,62 +49,60 @@ def _stream() -> str:
     )
 
 
-def _own() -> str:
-    blocks = "".join(_block(step, label=f"W{'₁₂₃₄₅₆'[step]}") for step in range(DEPTH))
-    return _stream() + blocks
+def _blocks(config: ModelConfig) -> str:
+    """A block per depth step with the name of its weights, and the state that runs along the text inside it."""
+    has_state = config.mixer == "ssm"
+    drawn = ""
+    for step in range(DEPTH):
+        style, label, opacity = _LOOKS.get(config.weights, _from_time)(step)
+        x, y = LEFT + BLOCK_WIDTH * (0.2 if has_state else 0.5), _top(step)
+        drawn += (
+            f'<rect class="{style}" x="{LEFT}" y="{y}" width="{BLOCK_WIDTH}" height="{BLOCK_HEIGHT}" rx="4" '
+            f'style="fill-opacity:{opacity:.2f}"/>'
+            f'<text class="{"on-shared" if style == "same" else "on-block"}" x="{x}" y="{y + 14}" '
+            f'text-anchor="middle">{label}</text>'
+        )
+        if has_state:
+            drawn += f'<path class="state-path" d="M{LEFT + 30} {y + 10} q 6 -9 12 0 t 12 0 t 12 0 t 12 0"/>'
+    return drawn
 
 
-def _generated() -> str:
-    """A hypernetwork to the left that writes each block."""
+def _from_time(step: int) -> tuple[str, str, float]:
+    return "made", f"W({step + 1}/{DEPTH})", 0.14
+
+
+def _network() -> str:
+    """A hypernetwork that writes each block."""
     middle = (TOP + _top(DEPTH)) / 2 - GAP / 2
-    network = (
-        f'<circle class="own" cx="56" cy="{middle}" r="18"/>'
-        f'<text class="on-block" x="56" y="{middle + 4}" text-anchor="middle">h(t)</text>'
-    )
     lines = "".join(
         f'<path class="link" d="M74 {middle} C 88 {middle}, 84 {_top(step) + 10}, {LEFT - 2} {_top(step) + 10}"/>'
         for step in range(DEPTH)
     )
-    blocks = "".join(_block(step, label=f"W({step + 1}/6)", style="made", opacity=0.14) for step in range(DEPTH))
-    return _stream() + lines + blocks + network
+    return (
+        f'{lines}<circle class="own" cx="56" cy="{middle}" r="18"/>'
+        f'<text class="on-block" x="56" y="{middle + 4}" text-anchor="middle">h(t)</text>'
+    )
+
+
+def _bracket() -> str:
+    """All blocks are the same one."""
+    return f'<path class="link" d="M{LEFT + BLOCK_WIDTH + 4} {_top(0) + 10} h6 V{_top(DEPTH - 1) + 10} h-6"/>'
 
 
 def _gates() -> str:
-    """A small dial per depth step: how far the gate is open."""
-    dials = ""
-    for step, opening in enumerate(OPENINGS):
-        y = _top(step) + 5
-        dials += (
-            f'<rect class="groove" x="44" y="{y}" width="42" height="10" rx="5"/>'
-            f'<rect class="own" x="44" y="{y}" width="{42 * opening:.0f}" height="10" rx="5"/>'
-        )
-    return dials
-
-
-def _gated(name_at: float = 0.5) -> str:
-    """The same block at every depth, each time seen through a gate."""
-    blocks = "".join(_block(step, style="same", opacity=0.18 + 0.6 * OPENINGS[step]) for step in range(DEPTH))
-    middle = LEFT + BLOCK_WIDTH * name_at
-    names = "".join(
-        f'<text class="on-shared" x="{middle}" y="{_top(step) + 14}" text-anchor="middle">W</text>'
-        for step in range(DEPTH)
+    """How far the gate is open at each depth step, beside the one block."""
+    dials = "".join(
+        f'<rect class="groove" x="44" y="{_top(step) + 5}" width="42" height="10" rx="5"/>'
+        f'<rect class="own" x="44" y="{_top(step) + 5}" width="{42 * opening:.0f}" height="10" rx="5"/>'
+        for step, opening in enumerate(OPENINGS)
     )
-    bracket = f'<path class="link" d="M{LEFT + BLOCK_WIDTH + 4} {_top(0) + 10} h6 V{_top(DEPTH - 1) + 10} h-6"/>'
-    return _stream() + _gates() + blocks + names + bracket
+    return dials + _bracket()
 
 
-def _gated_with_state() -> str:
-    """Gated, with a state that runs along the text inside every block."""
-    states = "".join(
-        f'<path class="state-path" d="M{LEFT + 30} {_top(step) + 10} q 6 -9 12 0 t 12 0 t 12 0 t 12 0"/>'
-        for step in range(DEPTH)
-    )
-    return _gated(name_at=0.2) + states
-
-
-_DRAWINGS: dict[str, tuple[str, Callable[[], str]]] = {
-    "standard": ("Six blocks, each with weights of its own", _own),
-    "neural-ode": ("A network of the time t writes the weights of each of six blocks", _generated),
-    "time-indexed-mlp": ("One block used six times, each time through gates of another opening", _gated),
-    "time-indexed-ssm": ("One gated block used six times, with a state inside it", _gated_with_state),
+# By weight source: class, name and opacity of the block at a depth step. Others are blocks that depend on t somehow.
+_LOOKS: dict[str, Callable[[int], tuple[str, str, float]]] = {
+    "own": lambda step: ("own", f"W{'₁₂₃₄₅₆'[step]}", 1.0),
+    "gated": lambda step: ("same", "W", 0.18 + 0.6 * OPENINGS[step]),
+    "tied": lambda step: ("same", "W", 0.6),
 }
+_BESIDE: dict[str, Callable[[], str]] = {"generated": _network, "gated": _gates, "tied": _bracket}

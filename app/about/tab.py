@@ -1,25 +1,19 @@
-"""The About tab: the idea, the four models compared, and how to use them elsewhere."""
+"""The About tab: the idea, the models compared, and how to use them elsewhere."""
 
+import html
 from pathlib import Path
 
 import gradio as gr
 
 import tipshare
-from app.about.picture import draw_kind
+from app.about.picture import draw_model
 from app.generate.cards import dot_of
-from tipshare.config import ModelConfig
-from tipshare.kinds import LOOKS
-from training.report.tables import count_in_words
+from tipshare.config import KINDS, ModelConfig
+from tipshare.kinds import mixer_of, rank_of, source_title, summary_of, title_of
+from training.results.formatting import count_in_words
 from training.results.rows import plain_parameters
 
 HERE = Path(__file__).parent
-
-WORDS = {
-    "standard": "Every layer owns its weights: the plain baseline.",
-    "neural-ode": "A hypernetwork writes all weights from t; the blocks are Euler steps of a differential equation.",
-    "time-indexed-mlp": "One shared block, attention and a narrow MLP; gates of t open and close its units.",
-    "time-indexed-ssm": "One shared block, attention and a selective state space; A, B, C, D and Δ are gated too.",
-}
 
 HEADINGS = ("Model", "Weights at depth t", "Mixer", "Step", "Stored", "In use", "Against plain", "Gates", "Generators")
 
@@ -29,16 +23,25 @@ def build_about_tab() -> None:
     idea, use = (HERE / "idea.html").read_text("utf-8"), (HERE / "use.md").read_text("utf-8")
     with gr.Column(elem_id="about"):
         gr.HTML(f"<h2>One block, every depth</h2>{idea}")
-        gr.HTML(f'<h2>Four ways of owning weights along depth</h2><div class="drawings">{_drawings()}</div>')
-        gr.HTML(f"<h2>The four models compared</h2>{compare_kinds()}")
+        gr.HTML(f'<h2>Where the weights at each depth come from</h2><div class="drawings">{picture_kinds()}</div>')
+        gr.HTML(f"<h2>The models compared</h2>{compare_kinds()}")
         gr.Markdown(use.replace("VERSION", tipshare.__version__))
+
+
+def picture_kinds() -> str:
+    """A picture and a sentence for every kind."""
+    return "".join(
+        f"<figure>{draw_model(config)}<figcaption><h3>{_name(config)}</h3><p>{_sentence(config)}</p></figcaption></figure>"
+        for config in _configs()
+    )
 
 
 def compare_kinds() -> str:
     """A table of the kinds at their default sizes; every number is counted from the config."""
     head = "".join(f'<th scope="col">{each}</th>' for each in HEADINGS)
-    rows = "".join(_row(kind, tipshare.preset(kind)) for kind in LOOKS)
-    config = tipshare.preset("standard")
+    configs = _configs()
+    rows = "".join(map(_row, configs))
+    config = configs[0]
     sizes = (
         f"Default sizes: {config.num_layers} depth steps, width {config.hidden_dim}, {config.num_heads} heads, "
         f"context {config.max_position_embeddings} bytes. <b>Stored</b>: what a checkpoint holds. <b>In use</b>: what "
@@ -46,27 +49,31 @@ def compare_kinds() -> str:
         "plain transformer of the same width and depth."
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    label = "The four models compared"
+    label = "The models compared"
     return f'<div class="scrolls" tabindex="0" role="group" aria-label="{label}">{table}</div><p>{sizes}</p>'
 
 
-def _row(kind: str, config: ModelConfig) -> str:
+def _configs() -> list[ModelConfig]:
+    """The kinds at their default fields, in the order of every list."""
+    return [KINDS[kind]() for kind in sorted(KINDS, key=rank_of)]
+
+
+def _name(config: ModelConfig) -> str:
+    return f"{dot_of(config.kind)} {html.escape(title_of(config.kind))}"
+
+
+def _sentence(config: ModelConfig) -> str:
+    words = summary_of(config)
+    return html.escape(words[0].upper() + words[1:] + ".")
+
+
+def _row(config: ModelConfig) -> str:
     stored, used = tipshare.count_parameters(config), tipshare.count_parameters(config, frozen=True)
     ratio = plain_parameters(config) / stored.total
     against = "the same" if ratio == 1 else f"{ratio:.1f}x fewer" if ratio > 1 else f"{1 / ratio:.1f}x more"
-    mixer = f"MLP, {config.mlp_ratio:g}x" if config.mixer == "mlp" else f"state space, {config.state_dim} states"
-    words = [config.weights, mixer, "Euler, 1/L" if config.step == "euler" else "residual"]
+    words = [source_title(config.weights), mixer_of(config), "Euler, 1/L" if config.step == "euler" else "residual"]
     counts = [*map(count_in_words, (stored.total, used.total)), against]
     counts += [count_in_words(each) if each else "none" for each in (stored.gates, stored.generators)]
-    cells = "".join(f"<td>{each}</td>" for each in words) + "".join(
-        f'<td class="number">{each}</td>' for each in counts
-    )
-    return f'<tr><th scope="row">{dot_of(kind)} {LOOKS[kind].title}</th>{cells}</tr>'
-
-
-def _drawings() -> str:
-    return "".join(
-        f"<figure>{draw_kind(kind)}<figcaption><h3>{dot_of(kind)} {LOOKS[kind].title}</h3>"
-        f"<p>{WORDS[kind]}</p></figcaption></figure>"
-        for kind in LOOKS
-    )
+    cells = "".join(f"<td>{html.escape(each)}</td>" for each in words)
+    cells += "".join(f'<td class="number">{each}</td>' for each in counts)
+    return f'<tr><th scope="row">{_name(config)}</th>{cells}</tr>'

@@ -5,7 +5,7 @@ from app.generate.streaming import Column
 from app.generate.tinted import STEPS, escape
 from app.shelf import Listing, ModelShelf
 from tipshare.kinds import colour_of
-from training.report.tables import count_in_words
+from training.results.formatting import count_in_words
 
 # Characters of the prompt that a card shows before the text.
 PROMPT_TAIL = 160

@@ -1,64 +1,35 @@
-"""Which records the Results tab shows: the bundled ones, those a visitor brings, and what was chosen of them."""
+"""Which records the Results tab shows: the bundled ones, those a visitor uploads, and what was chosen of them."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from tipshare.checkpoint.locate import bundle_folder
 from tipshare.config import KINDS
 from training.results.groups import RunGroup, group_records
 from training.results.records import RunRecord, read_records
-from training.results.rows import ResultRow, result_rows
+from training.results.selection import Selection
 from training.results.summaries import summarise_group
 
 RECORDS = "runs.jsonl"
 EVERY_CORPUS = ""
-# What is added to the label of a run that a visitor brought.
+# What is added to the label of a run that a visitor uploads.
 YOURS = "(yours)"
 
-Source = Literal["measured", "published", "both"]
 
-
-@dataclass(frozen=True)
-class Choice:
-    """What a visitor looks at.
-
-    Attributes:
-        group: The runs of the chosen recipe, of the chosen models alone.
-        everything: All groups, for figures that the chosen recipe has no data for.
-        source: Measured here, published, or both.
-    """
-
-    group: RunGroup
-    everything: tuple[RunGroup, ...]
-    source: Source
-
-    def rows(self) -> list[ResultRow]:
-        """The rows of the chosen group."""
-        return rows_of(self.group, self.source)
-
-    def group_with(self, count: Callable[[RunGroup], int]) -> RunGroup | None:
-        """The chosen runs if they have any of what is counted, else the runs with the most of it; None without any."""
-        if count(self.group):
-            return self.group
-        richest = max(self.everything, key=count, default=None)
-        return richest if richest is not None and count(richest) else None
-
-
-def all_groups(brought: Sequence[str] = ()) -> tuple[RunGroup, ...]:
-    """Groups of the records beside the bundled checkpoints and of those a visitor brought, as JSON lines."""
+def all_groups(uploaded: Sequence[str] = ()) -> tuple[RunGroup, ...]:
+    """Groups of the records beside the bundled checkpoints and of those a visitor uploads, as JSON lines."""
     path = bundle_folder() / RECORDS
     changed = path.stat().st_mtime_ns if path.is_file() else 0
-    return _grouped(path, changed, tuple(brought))
+    return _grouped(path, changed, tuple(uploaded))
 
 
-@lru_cache(maxsize=8)  # grouped again when the file changes, or when a visitor brings others
-def _grouped(path: Path, changed: int, brought: tuple[str, ...]) -> tuple[RunGroup, ...]:
+@lru_cache(maxsize=8)  # grouped again when the file changes, or when a visitor uploads others
+def _grouped(path: Path, changed: int, uploaded: tuple[str, ...]) -> tuple[RunGroup, ...]:
     bundled = read_records(path) if changed else []
-    return groups_of([*bundled, *map(RunRecord.from_json, brought)])
+    return groups_of([*bundled, *map(RunRecord.from_json, uploaded)])
 
 
 def mark_as_yours(records: Sequence[RunRecord]) -> list[RunRecord]:
@@ -83,6 +54,15 @@ def fitting(groups: Sequence[RunGroup], corpus: str) -> list[RunGroup]:
     return [each for each in groups if corpus in (EVERY_CORPUS, each.corpus)]
 
 
+def is_yours(label: str) -> bool:
+    """Whether a model is a visitor's own; its label may end in what tells it from others of that name."""
+    return YOURS in label
+
+
+def has_yours(group: RunGroup) -> bool:
+    return any(map(is_yours, group.labels))
+
+
 def default_group(groups: Sequence[RunGroup]) -> RunGroup | None:
     """The group to begin with: the most of the four kinds, then the most runs."""
 
@@ -93,14 +73,19 @@ def default_group(groups: Sequence[RunGroup]) -> RunGroup | None:
 
 
 def default_labels(group: RunGroup) -> list[str]:
-    """The models to begin with: the kinds by their own names and what a visitor brought, or all if there is neither."""
-    return [label for label in group.labels if label in KINDS or label.endswith(YOURS)] or list(group.labels)
+    """The models to begin with: the kinds by their own names and a visitor's own; all if no kind is there by name."""
+    if not any(label in KINDS for label in group.labels):
+        return list(group.labels)
+    return [label for label in group.labels if label in KINDS or is_yours(label)]
 
 
-def choose(
-    groups: Sequence[RunGroup], name: str | None, labels: Sequence[str] | None, source: Source = "measured"
-) -> Choice:
-    """The chosen models of the chosen group; ValueError says what is missing."""
+def choose(groups: Sequence[RunGroup], name: str | None, labels: Sequence[str] | None, **how: Any) -> Selection:
+    """The chosen models of the chosen group; ValueError says what is missing.
+
+    Args:
+        labels: Labels of the models; all if None.
+        how: Other fields of the selection: `source`, `curve`, `window`.
+    """
     if not groups:
         raise ValueError(f"there are no records yet: train a recipe, or upload a {RECORDS}")
     group = next((each for each in groups if each.name == name), None)
@@ -111,10 +96,4 @@ def choose(
         raise ValueError("no model is chosen: choose at least one above")
     if set(wanted) != set(group.labels):
         group = dataclasses.replace(group, runs={label: group.runs[label] for label in wanted})
-    return Choice(group, tuple(groups), source)
-
-
-def rows_of(group: RunGroup, source: Source) -> list[ResultRow]:
-    """Measured rows, then the published ones of the kinds that are among them."""
-    kinds = {group.kind_of(label) for label in group.labels}
-    return [row for row in result_rows(group, source=source) if row.source == "measured" or row.kind in kinds]
+    return Selection(group=group, others=tuple(groups), **how)

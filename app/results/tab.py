@@ -10,11 +10,16 @@ import gradio as gr
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
 from app.plot_style import for_page
-from app.results.actions import FIGURES, control, curves, show, table_groups
-from app.results.data import EVERY_CORPUS, YOURS, Source, all_groups, choose, corpora, mark_as_yours
-from app.results.files import write_figure_data, write_figure_pdf, write_table
+from app.results.actions import control, show, table_selections
+from app.results.data import EVERY_CORPUS, all_groups, choose, mark_as_yours
+from app.results.figures import draw
+from app.results.files import write_figure, write_table
 from app.results.tables import COLUMNS, TYPES
 from app.results.uploads import read_upload
+from app.results.words import uploaded_html
+from training.results.rows import Source
+from training.results.views import FIGURES
+from training.results.views.curves import curves_view
 
 # The link has its address a moment after the event ends.
 PRESS = "() => setTimeout(() => document.querySelector('#results-file').click(), 80)"
@@ -31,7 +36,9 @@ TITLES = {
 
 def build_results_tab(tab: gr.Tab) -> None:
     """Lay out the tab inside its open `gr.Tab`; it is filled when it is opened."""
-    brought = gr.State([])
+    uploaded = gr.State([])
+    # The recipe whose models are listed, and the upload they were listed with.
+    listed = gr.State((None, hash(())))
     headline = gr.HTML(elem_id="results-headline")
     with gr.Row():
         corpus = gr.Dropdown([("all", EVERY_CORPUS)], value=EVERY_CORPUS, label="Corpus", elem_id="results-corpus")
@@ -89,50 +96,49 @@ def build_results_tab(tab: gr.Tab) -> None:
     # Browsers download what a link points to: buttons put a file behind this one and press it.
     file = gr.DownloadButton("File", visible="hidden", elem_id="results-file")
 
-    def refresh(records: list[str], place: str, name: str | None, labels: list[str]) -> tuple:
-        found = all_groups(records)
-        places = corpora(found)
-        place = place if place in places else EVERY_CORPUS
-        # What a visitor brings is shown without another click.
-        yours = [label for group in found for label in group.labels if label.endswith(YOURS)]
-        shown = control(found, name, place, [*labels, *yours] if labels else None)
-        return (
-            gr.update(choices=[("all", EVERY_CORPUS), *((each, each) for each in places)], value=place),
-            gr.update(choices=shown.groups, value=shown.group),
-            gr.update(choices=shown.models, value=shown.chosen),
-        )
-
-    def change_recipe(records: list[str], place: str, name: str | None) -> tuple:
-        shown = control(all_groups(records), name, place, None)
-        return gr.update(choices=shown.groups, value=shown.group), gr.update(choices=shown.models, value=shown.chosen)
-
-    def draw(
+    def update(
         records: list[str],
+        listed: tuple[str | None, int],
         place: str,
         name: str | None,
         labels: list[str],
-        shown: Source,
+        wanted: Source,
         every: bool,
         loss_of: str,
         points: int,
     ) -> tuple[Any, ...]:
+        """Bring the controls and all that is shown to one state, whatever was changed."""
+        found = all_groups(records)
+        upload_id = hash(tuple(records))
+        # The list of models follows the recipe: labels of another recipe's list say nothing about this one.
+        is_new = upload_id != listed[1]
+        chosen = control(found, name, place, labels if listed[0] == name else None, show_uploaded=is_new)
         results = show(
-            all_groups(records),
-            name,
-            labels,
-            shown,
+            found,
+            chosen.group,
+            chosen.chosen,
+            wanted,
             every_recipe=every,
-            corpus=place,
-            which=loss_of,
+            corpus=chosen.corpus,
+            curve=loss_of,
             window=int(points),
         )
-        why = gr.update(value=results.published, visible=bool(results.published))
-        texts = (results.headline, results.table, results.notes, why, results.significance)
-        return (*texts, *(for_page(results.figures[each], each) for each in plots))
+        corpora = [("all", EVERY_CORPUS), *((each, each) for each in chosen.corpora)]
+        return (
+            (chosen.group, upload_id),
+            gr.update(choices=corpora, value=chosen.corpus),
+            gr.update(choices=chosen.groups, value=chosen.group),
+            gr.update(choices=chosen.models, value=chosen.chosen),
+            results.headline,
+            results.table,
+            results.notes,
+            gr.update(value=results.published, visible=bool(results.published)),
+            results.significance,
+            *(for_page(results.figures[each], each) for each in plots),
+        )
 
-    def draw_curves(records, name, labels, shown: Source, loss_of: str, points: int):
-        figure = curves(choose(all_groups(records), name, labels, shown), loss_of, int(points))
-        return for_page(figure, "learning_curves")
+    def draw_curves(*values: Any) -> Any:
+        return for_page(draw(curves_view(selected(*values))), "learning_curves")
 
     def take(path: str | None) -> tuple[list[str], str]:
         if path is None:
@@ -142,47 +148,34 @@ def build_results_tab(tab: gr.Tab) -> None:
         except ValueError as error:
             # Beside the file it stays readable until another is chosen.
             return [], f'<p class="finding"><em>This file cannot be used.</em> {html.escape(in_words(error))}</p>'
-        kinds = len({record.model for record in records})
         # As text: Gradio hashes what it keeps, and a record holds objects that have no hash.
-        models = f"{kinds} model{'s' if kinds > 1 else ''}"
-        words = f"Runs read: {len(records)}, of {models}, marked “(yours)” in the lists above."
-        words += " They stay with this page and are forgotten when you leave."
-        return [record.to_json() for record in records], f'<p class="finding">{words}</p>'
+        return [record.to_json() for record in records], uploaded_html(records)
 
-    def save_table(form: str, records, place: str, name, labels, shown: Source, every: bool):
-        choice = choose(all_groups(records), name, labels, shown)
-        return str(write_table(choice, table_groups(choice, every, place), form, Path(file.GRADIO_CACHE)))
+    def selected(records: list[str], name: str | None, labels: list[str], wanted: Source, loss_of: str, points: int):
+        return choose(all_groups(records), name, labels, source=wanted, curve=loss_of, window=int(points))
 
-    def save_figure(write, figure: str, records, name, labels, shown: Source):
-        return str(write(choose(all_groups(records), name, labels, shown), figure, Path(file.GRADIO_CACHE)))
+    def save_table(form: str, place: str, every: bool, *values: Any) -> str:
+        selections = table_selections(selected(*values), every, place)
+        return str(write_table(selections, form, Path(file.GRADIO_CACHE)))
 
-    chosen = [brought, recipe, models, source]
-    everything = [brought, corpus, recipe, models, source, every_recipe, which, window]
-    shown = [headline, table, notes, published, significance, *plots.values()]
-    selected = [brought, corpus, recipe, models]
+    def save_figure(figure: str, form: str, *values: Any) -> str:
+        return str(write_figure(selected(*values), figure, form, Path(file.GRADIO_CACHE)))
+
+    selection = [uploaded, recipe, models, source, which, window]
+    # One event for all controls: what is drawn and what is listed can never belong to different choices.
     gr.on(
-        [tab.select, brought.change],
-        shown_to_user(refresh),
-        selected,
-        [corpus, recipe, models],
-        api_name="list_results",
-        **ON_PAGE,
-        show_progress="hidden",
-    )
-    gr.on(
-        [corpus.input, recipe.input],
-        shown_to_user(change_recipe),
-        [brought, corpus, recipe],
-        [recipe, models],
-        api_name="choose_recipe",
-        **ON_PAGE,
-        show_progress="hidden",
-    )
-    gr.on(
-        [models.change, source.change, every_recipe.change, recipe.change],
-        shown_to_user(draw),
-        everything,
-        shown,
+        [
+            tab.select,
+            uploaded.change,
+            corpus.input,
+            recipe.input,
+            models.input,
+            source.input,
+            every_recipe.input,
+        ],
+        shown_to_user(update),
+        [uploaded, listed, corpus, recipe, models, source, every_recipe, which, window],
+        [listed, corpus, recipe, models, headline, table, notes, published, significance, *plots.values()],
         api_name="results",
         **ON_PAGE,
         trigger_mode="always_last",
@@ -190,20 +183,19 @@ def build_results_tab(tab: gr.Tab) -> None:
     gr.on(
         [which.change, window.change],
         shown_to_user(draw_curves),
-        [*chosen, which, window],
+        selection,
         plots["learning_curves"],
         api_name="learning_curves",
         **ON_PAGE,
         trigger_mode="always_last",
         show_progress="hidden",
     )
-    upload.change(take, upload, [brought, upload_note], api_name="upload_records", **ON_PAGE, show_progress="hidden")
-    table_inputs = [brought, corpus, recipe, models, source, every_recipe]
+    upload.change(take, upload, [uploaded, upload_note], api_name="upload_records", **ON_PAGE, show_progress="hidden")
     for button, form, name in ((table_csv, "csv", "table_csv"), (table_latex, "tex", "table_latex")):
-        _download(button, partial(save_table, form), table_inputs, file, name)
+        _download(button, partial(save_table, form), [corpus, every_recipe, *selection], file, name)
     for name in FIGURES:
-        _download(pdfs[name], partial(save_figure, write_figure_pdf, name), chosen, file, f"{name}_pdf")
-        _download(data[name], partial(save_figure, write_figure_data, name), chosen, file, f"{name}_csv")
+        for button, form in ((pdfs[name], "pdf"), (data[name], "csv")):
+            _download(button, partial(save_figure, name, form), selection, file, f"{name}_{form}")
 
 
 def _download(button: gr.Button, save: Any, inputs: list, file: gr.DownloadButton, api_name: str) -> None:

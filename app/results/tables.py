@@ -1,67 +1,41 @@
-"""The results table on the page, and as files."""
+"""The results table as the page shows it: numbers that can be sorted."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from app.results.data import Source, rows_of
-from training.report.tables import results_latex, to_csv
-from training.results.groups import RunGroup
-from training.results.rows import ResultRow
-
-COLUMNS = ("Model", "Source", "Recipe", "Data", "Seeds", "Loss", "± 95 %", "Bits/byte")
-COLUMNS += ("Parameters (M)", "In one pass (M)", "ms/step", "Memory (MB)")
-# What Gradio sorts each column by.
-TYPES: list[Any] = ["str"] * 4 + ["number"] * 8
+from training.results.selection import Selection
+from training.results.views.table import value_at
 
 
-def table_rows(groups: Sequence[RunGroup], source: Source) -> list[list[Any]]:
-    """A line per model and source, rounded for readers; what was not measured is left empty."""
-    return [_shown(group, row) for group in groups for row in rows_of(group, source)]
-
-
-def table_csv(groups: Sequence[RunGroup], source: Source) -> str:
-    """The same lines as plain numbers, unrounded."""
-    names = ("model", "kind", "source", "recipe", "corpus", "training_steps", "seeds", "loss", "low", "high")
-    names += ("deviation", "bits_per_byte", "parameters", "effective_parameters", "step_ms", "memory_mb")
-    lines = [
-        (
-            *(row.label, row.kind, row.source, group.recipe, group.corpus, group.num_steps, len(row.loss.values)),
-            *(row.loss.mean, row.loss.low, row.loss.high, row.loss.deviation, row.bits_per_byte),
-            *(row.parameters, row.effective, row.step_ms, row.memory_mb),
-        )
-        for group in groups
-        for row in rows_of(group, source)
-    ]
-    return to_csv(names, lines)
-
-
-def table_latex(groups: Sequence[RunGroup], source: Source) -> str:
-    """A table for booktabs per group; a comment names the group."""
-    return "\n".join(f"% {group.name}\n{results_latex(group, source=source)}" for group in groups)
-
-
-def _shown(group: RunGroup, row: ResultRow) -> list[Any]:
-    return [
-        row.title,
-        row.source,
-        group.name,
-        group.corpus,
-        len(row.loss.values),
-        _rounded(row.loss.mean, 3),
-        _rounded(row.loss.half_width, 3),
-        _rounded(row.bits_per_byte, 3),
-        _millions(row.parameters),
-        _millions(row.effective),
-        _rounded(row.step_ms, 1),
-        _rounded(row.memory_mb, 0),
-    ]
-
-
-def _rounded(value: float | None, digits: int) -> float | int | None:
-    if value is None:
-        return None
-    return round(value, digits) if digits else round(value)
+def _rounded(digits: int | None) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else round(value, digits)
 
 
 def _millions(count: int | None) -> float | None:
     return None if count is None else round(count / 1e6, 2)
+
+
+# By heading: where a row holds the number, and how it is rounded for readers.
+_SHOWN: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "Model": ("title", str),
+    "Source": ("source", str),
+    "Recipe": ("group.name", str),
+    "Data": ("group.corpus", str),
+    "Seeds": ("loss.num_seeds", int),
+    "Loss": ("loss.mean", _rounded(3)),
+    "± 95 %": ("loss.half_width", _rounded(3)),
+    "Bits/byte": ("bits_per_byte", _rounded(3)),
+    "Parameters (M)": ("parameters", _millions),
+    "In one pass (M)": ("effective_parameters", _millions),
+    "ms/step": ("step_ms", _rounded(1)),
+    "Memory (MB)": ("memory_mb", _rounded(None)),
+}
+COLUMNS = tuple(_SHOWN)
+# What Gradio sorts each column by.
+TYPES: list[Any] = ["str" if show is str else "number" for _, show in _SHOWN.values()]
+
+
+def table_rows(selections: Sequence[Selection]) -> list[list[Any]]:
+    """A line per model and source, rounded for readers; what was not measured is left empty."""
+    rows = [row for selection in selections for row in selection.rows()]
+    return [[show(value_at(row, path)) for path, show in _SHOWN.values()] for row in rows]

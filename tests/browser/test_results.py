@@ -3,10 +3,14 @@
 import csv
 import io
 import json
+import re
+import shutil
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.app.models import save_tiny_model
+from tests.app.server import ROOT, running_demo
 from tests.browser.conftest import THEMES, WIDTHS, take_screenshot
 from tests.training.results.factory import runs
 from training.results.records import write_records
@@ -74,7 +78,7 @@ def test_switching_filtering_and_downloading(open_page):
     assert "Time-Indexed SSM" in latex
     assert "2.147 $\\pm$ 0.173" in latex
     curves = list(csv.DictReader(io.StringIO(downloaded(page, "#results-learning_curves-csv").decode())))
-    assert {line["curve"] for line in curves} == {"validation", "training"}
+    assert [line["step"] for line in curves] == ["500.0", "1000.0"] * 3  # what is drawn, and nothing else
     assert downloaded(page, "#results-loss-pdf").startswith(b"%PDF")
     page.locator("#results-loss").hover()
     assert downloaded(page, '#results-loss [data-title="Download plot as a PNG"]').startswith(b"\x89PNG")
@@ -109,3 +113,53 @@ def test_own_runs_are_uploaded_and_bad_ones_refused(open_page, tmp_path):
     expect(rows(page).filter(has_text="(yours)")).to_contain_text("1.6")
     expect(page.locator("#results-loss .ytick")).to_have_count(5)
     take_screenshot(page, "results-uploaded")
+
+
+def test_runs_of_another_recipe_are_shown_when_they_are_uploaded(open_page, tmp_path):
+    page = open_page("?tab=results")
+    wait_for_figures(page)
+    page.get_by_text("Compare with your own runs").click()
+    write_records(runs("time-indexed-mlp", (1.5, 1.6, 1.7), recipe="quick"), tmp_path / "runs.jsonl")
+    page.locator("#results-upload input[type=file]").set_input_files(tmp_path / "runs.jsonl")
+    expect(page.locator("#results-upload-note")).to_contain_text("in the list of models of quick.")
+    expect(page.locator("#results-recipe input")).to_have_value("quick (1,000 steps)")
+    expect(page.locator("#results-headline")).to_contain_text("Time-Indexed MLP (yours) reaches 1.600")
+    expect(page.locator("#results-loss .ytick")).to_have_count(1)
+
+
+@pytest.fixture(scope="module")
+def many_recipes(tmp_path_factory):
+    """A demo with the bundled records, which are of many recipes."""
+    folder = tmp_path_factory.mktemp("recipes")
+    save_tiny_model("standard", folder / "checkpoints" / "standard")
+    shutil.copy(ROOT / "checkpoints" / "runs.jsonl", folder / "checkpoints" / "runs.jsonl")
+    with running_demo(folder / "checkpoints", folder / "demo.log") as running:
+        yield running
+
+
+# Note all that the tab says at any moment, however short.
+WATCH = """() => {
+  window.said = [];
+  const note = () => {
+    window.said.push(document.querySelector("#results-headline").innerText);
+    const errors = document.querySelectorAll(".figure .error, #results-table .error");
+    window.said.push(...Array.from(errors, (each) => each.innerText));
+  };
+  new MutationObserver(note).observe(document.body, {subtree: true, childList: true, characterData: true});
+}"""
+
+
+def test_another_recipe_is_drawn_with_its_own_models(open_page, many_recipes):
+    page = open_page("?tab=results", address=many_recipes.address)
+    wait_for_figures(page)
+    page.evaluate(WATCH)
+    models = {"ablation-weights": 8, "ablation-time": 5, "published-3000": 4, "showcase": 4, "published-1000": 4}
+    for recipe, count in [*models.items()] * 2:
+        page.locator("#results-recipe input").click()
+        page.get_by_role("option", name=re.compile(rf"^{recipe} \(")).click()
+        lines = page.locator("#results-table").get_by_role("row").filter(has_text=recipe)
+        expect(lines).to_have_count(count)
+        expect(page.locator("#results-loss .ytick")).to_have_count(count)
+        expect(page.locator("#results-models input:checked")).to_have_count(count)
+    wrong = {text for text in page.evaluate("window.said") if "No model is chosen" in text or "rror" in text}
+    assert not wrong

@@ -1,18 +1,16 @@
-"""How figures look, and how they are written."""
+"""How the figures of a report look."""
 
 import math
-import os
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-FORMATS = ("png", "pdf")
+from training.results.views.figure import FigureView
+
 INK = "#1F2937"
 FAINT = "#D1D5DB"
 WIDTH = 6.4
@@ -36,55 +34,36 @@ STYLE: Any = {
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "legend.fontsize": 8,
-    "savefig.dpi": 200,
     "pdf.fonttype": 42,  # real fonts, which publishers ask for
 }
 
 
-class MissingDataError(ValueError):
-    """The records lack what a figure shows; the message says what."""
-
-
-def new_axes(title: str, *, height: float, width: float = WIDTH) -> tuple[Figure, Axes]:
-    """An empty figure with one set of axes; made without pyplot, so that it belongs to no window."""
+def new_panels(
+    view: FigureView[Any], height: float, shape: tuple[int, int], *, width: float = WIDTH, **how: Any
+) -> tuple[Figure, list[Axes]]:
+    """An empty figure of several axes under a title; made without pyplot, so that it belongs to no window."""
     figure = Figure(figsize=(width, height), layout="constrained")
-    set_title(figure, title)
-    return figure, figure.add_subplot()
+    # In as many lines as it needs: names of changed recipes are long.
+    letters = int(width * TITLE_LETTERS_PER_INCH)
+    title = textwrap.fill(f"{view.title}, {view.runs}", letters, break_on_hyphens=False)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+    return figure, list(figure.subplots(*shape, squeeze=False, **how).flat)
 
 
-def set_title(figure: Figure, title: str) -> None:
-    """A title over the whole figure, in as many lines as it needs: names of changed recipes are long."""
-    letters = int(figure.get_figwidth() * TITLE_LETTERS_PER_INCH)
-    lines = textwrap.fill(title, letters, break_on_hyphens=False)
-    figure.suptitle(lines, x=0.01, ha="left", fontsize=10, fontweight="bold")
+def new_axes(view: FigureView[Any], *, height: float, width: float = WIDTH) -> tuple[Figure, Axes]:
+    """An empty figure with one set of axes and the labels of a view."""
+    figure, (axes,) = new_panels(view, height, (1, 1), width=width)
+    axes.set_xlabel(view.x_label)
+    axes.set_ylabel(view.y_label)
+    return figure, axes
 
 
-def save_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure as PNG and PDF; the same figure gives the same bytes."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    written = []
-    for suffix in FORMATS:
-        path = stem.with_name(f"{stem.name}.{suffix}")
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        dates = {"CreationDate": None} if suffix == "pdf" else {}
-        figure.savefig(temporary, format=suffix, metadata=dates)
-        temporary.replace(path)
-        written.append(path)
-    return written
-
-
-def legend_below(figure: Figure, handles: Sequence[Artist], *, title: str | None = None) -> None:
+def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
     """A legend under the axes, where it covers nothing, with as many columns as fit."""
+    if not handles:
+        return
     longest = max(len(str(each.get_label())) for each in handles)
     columns = max(1, int(figure.get_figwidth() * LETTERS_PER_INCH / (longest + LETTERS_PER_KEY)))
     # Full rows: five entries in four columns would leave a row of one.
     columns = math.ceil(len(handles) / math.ceil(len(handles) / columns))
-    figure.legend(handles=list(handles), loc="outside lower center", ncols=columns, title=title, handlelength=2.6)
-
-
-def key(
-    label: str, *, colour: str = INK, mark: str = "o", hollow: bool = False, line: Literal["", "-", "--", ":"] = ""
-) -> Line2D:
-    """One entry of a legend."""
-    face = "white" if hollow else colour
-    return Line2D([], [], color=colour, marker=mark, linestyle=line, markerfacecolor=face, markersize=6, label=label)
+    figure.legend(handles=list(handles), loc="outside lower center", ncols=columns, handlelength=2.6)

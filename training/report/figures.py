@@ -1,39 +1,49 @@
-"""The figures of a report, by file name."""
+"""The figures of a report: views drawn with matplotlib and written as files."""
 
-from collections.abc import Callable
+import io
+import threading
 from pathlib import Path
+from typing import Any
 
 import matplotlib
-from matplotlib.figure import Figure
 
-from training.report.figure_style import FORMATS, STYLE, MissingDataError, save_figure
-from training.report.grid_figures import draw_ablation_grid, draw_depth_steps, draw_significance
-from training.report.loss_figures import draw_learning_curves, draw_loss, draw_parameters, draw_step_time
-from training.results.groups import RunGroup
-from training.results.summaries import LOSS
+from training.report.drawings import draw_view
+from training.report.figure_style import STYLE
+from training.report.files import write_bytes
+from training.results.selection import Selection
+from training.results.views import FIGURES
+from training.results.views.figure import FigureView
 
-FIGURES: dict[str, Callable[[RunGroup, str], Figure]] = {
-    "loss": draw_loss,
-    "loss_against_parameters": draw_parameters,
-    "learning_curves": draw_learning_curves,
-    "step_time": draw_step_time,
-    "significance": draw_significance,
-    "ablation_grid": draw_ablation_grid,
-    "depth_steps": draw_depth_steps,
-}
+FORMATS = ("png", "pdf")
+# Matplotlib's settings belong to the whole process.
+_drawing = threading.Lock()
 
 
-def write_figures(group: RunGroup, folder: Path, *, metric: str = LOSS) -> tuple[list[Path], list[str]]:
-    """Write every figure that the group has data for, and say of the others why they are missing."""
+def render(view: FigureView[Any], suffix: str, *, dpi: int = 200, metadata: dict[str, str] | None = None) -> bytes:
+    """A view as the content of a `png` or `pdf` file; the same view gives the same bytes."""
+    view.check()
+    written = io.BytesIO()
+    dates = {"CreationDate": None} if suffix == "pdf" else {}
+    with _drawing, matplotlib.rc_context(STYLE):
+        figure = draw_view(view)
+        figure.savefig(written, format=suffix, dpi=dpi, metadata={**dates, **(metadata or {})})
+    return written.getvalue()
+
+
+def write_figures(selection: Selection, folder: Path) -> tuple[list[Path], list[str]]:
+    """Write every figure that the selection has data for, and say of the others why they are missing."""
     written: list[Path] = []
     notes: list[str] = []
-    for name, draw in FIGURES.items():
-        try:
-            with matplotlib.rc_context(STYLE):
-                written += save_figure(draw(group, metric), folder / name)
-        except MissingDataError as error:
-            notes.append(f"No figure {name}: {error}.")
+    for name, make_view in FIGURES.items():
+        view = make_view(selection)
+        paths = [folder / f"{name}.{suffix}" for suffix in FORMATS]
+        if view.missing:
+            notes.append(f"No figure {name}: {view.missing}.")
             # One left from an earlier report would show what the records no longer say.
-            for suffix in FORMATS:
-                (folder / f"{name}.{suffix}").unlink(missing_ok=True)
+            for path in paths:
+                path.unlink(missing_ok=True)
+            continue
+        for path, suffix in zip(paths, FORMATS, strict=True):
+            write_bytes(path, render(view, suffix))
+        written += paths
     return written, notes

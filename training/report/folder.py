@@ -2,21 +2,31 @@
 
 import dataclasses
 import json
-import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from training.report import tables
 from training.report.figures import write_figures
+from training.report.files import write_text
+from training.report.tables import to_latex, to_markdown
 from training.results.groups import RunGroup, choose_group, group_records
 from training.results.published import FAULTS, SOURCE, PublishedExperiment, published_for
 from training.results.records import RunRecord
 from training.results.rows import Source
+from training.results.selection import Selection
 from training.results.significance import compare_group
 from training.results.summaries import CONFIDENCE, LOSS, metrics_of, summarise_group
+from training.results.views.comparisons import significance_table
+from training.results.views.losses import results_table
+from training.results.views.table import Table
 from training.results.wording import headline_of, notes_on, significance_in_words
+
+WRITERS: dict[str, Callable[[Table], str]] = {
+    "md": lambda table: to_markdown(table) + "\n",
+    "tex": to_latex,
+    "csv": Table.to_csv,
+}
 
 
 @dataclass(frozen=True)
@@ -35,30 +45,24 @@ def write_report(records: Iterable[RunRecord], folder: Path, *, metric: str = LO
         had = sorted({name for each in everything for name in metrics_of(each)})
         raise ValueError(f"no record has the final number {metric!r}; the records have {', '.join(had) or 'none'}")
     notes = [f"{each.name}: no run has {metric}." for each in everything if each not in groups]
-    files = [
-        _write(folder / "statistics_summary.json", _json({"groups": [summary_of(each) for each in groups]})),
-        _write(
-            folder / "significance_tests.json", _json({"groups": [comparisons_of(each, metric) for each in groups]})
-        ),
-    ]
+    texts = {
+        "statistics_summary.json": _json({"groups": [summary_of(each) for each in groups]}),
+        "significance_tests.json": _json({"groups": [comparisons_of(each, metric) for each in groups]}),
+    }
+    files: list[Path] = []
     sections = []
     for group in groups:
-        place = folder / group.name
-        texts = {
-            "results.md": tables.results_markdown(group, metric=metric, source="both"),
-            "results.tex": tables.results_latex(group, metric=metric, source="both"),
-            "results.csv": tables.results_csv(group, metric=metric, source="both"),
-            "significance.md": tables.significance_markdown(group, metric=metric),
-            "significance.tex": tables.significance_latex(group, metric=metric),
-            "significance.csv": tables.significance_csv(group, metric=metric),
-        }
-        files += [_write(place / name, text) for name, text in texts.items()]
-        figures, missing = write_figures(group, place, metric=metric)
+        selection = Selection(group=group, metric=metric)
+        for name, table in (("results", results_table(selection)), ("significance", significance_table(selection))):
+            texts |= {f"{group.name}/{name}.{suffix}": write(table) for suffix, write in WRITERS.items()}
+        figures, missing = write_figures(selection, folder / group.name)
         files += figures
         notes += [f"{group.name}: {each}" for each in missing]
         sections.append(section_of(group, metric=metric, figures=figures, missing=missing))
-    files.append(_write(folder / "report.md", "# Results\n\n" + "\n".join(sections)))
-    return Report(tuple(files), tuple(notes))
+    texts["report.md"] = "# Results\n\n" + "\n".join(sections)
+    for name, text in texts.items():
+        write_text(folder / name, text)
+    return Report((*(folder / name for name in texts), *files), tuple(notes))
 
 
 def results_table_markdown(
@@ -70,14 +74,16 @@ def results_table_markdown(
     source: Source = "measured",
 ) -> str:
     """The results table of one recipe, as the README and the model cards show it."""
-    return tables.results_markdown(choose_group(records, recipe=recipe, corpus=corpus), metric=metric, source=source)
+    group = choose_group(records, recipe=recipe, corpus=corpus)
+    return to_markdown(results_table(Selection(group=group, metric=metric, source=source)))
 
 
 def significance_table_markdown(
     records: Iterable[RunRecord], *, recipe: str | None = None, corpus: str | None = None, metric: str = LOSS
 ) -> str:
     """All pairs of models of one recipe."""
-    return tables.significance_markdown(choose_group(records, recipe=recipe, corpus=corpus), metric=metric)
+    group = choose_group(records, recipe=recipe, corpus=corpus)
+    return to_markdown(significance_table(Selection(group=group, metric=metric)))
 
 
 def headline(
@@ -120,13 +126,14 @@ def section_of(
     """A group's part of the report in Markdown."""
     pairs = compare_group(group, metric)
     experiment = published_for(group.recipe)
+    selection = Selection(group=group, metric=metric)
     parts = [
         f"## {group.name}",
         headline_of(group, metric=metric),
-        tables.results_markdown(group, metric=metric, source="both"),
-        _list(notes_on(group, metric=metric)),
+        to_markdown(results_table(selection)),
+        _list(notes_on(group, metric=metric, source="both")),
         published_notes(experiment) if experiment else "",
-        *(["### Do the models differ?", tables.significance_markdown(group, metric=metric)] if pairs else []),
+        *(["### Do the models differ?", to_markdown(significance_table(selection))] if pairs else []),
         _list(significance_in_words(each) for each in pairs),
         *(f"![{each.stem.replace('_', ' ')}]({group.name}/{each.name})" for each in figures if each.suffix == ".png"),
         _list(missing),
@@ -156,12 +163,3 @@ def _list(sentences: Iterable[str]) -> str:
 
 def _json(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, sort_keys=True, allow_nan=False) + "\n"
-
-
-def _write(path: Path, text: str) -> Path:
-    """Write a text under a temporary name first, so that a reader never sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
-    return path

@@ -5,12 +5,22 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from training.report.ablation_tables import ablation_cells, ablation_table, question_table
 from training.report.folder import headline, results_table_markdown, significance_table_markdown
-from training.report.repeat_tables import shape_table, timeline_table, usual_runs
-from training.report.showcase_tables import depth_table, search_table, showcase_in_words, showcase_table
-from training.report.speed_tables import generation_table, machine_in_words, training_table
+from training.report.tables import to_markdown
 from training.results.records import RunRecord
+from training.results.views.ablations import ablation_cells, ablation_table, question_table
+from training.results.views.document_tables import (
+    depth_table,
+    generation_table,
+    machine_in_words,
+    search_table,
+    shape_table,
+    showcase_in_words,
+    showcase_table,
+    timeline_table,
+    training_table,
+    usual_runs,
+)
 
 RECIPE = "published-1000"
 NOT_YET = "Not measured yet."
@@ -30,19 +40,21 @@ def results_section(records: Sequence[RunRecord]) -> str:
 def ablation_section(records: Sequence[RunRecord]) -> str:
     """Where weights come from, and what each source adds to the loss."""
     cells = ablation_cells(records)
-    tables = f"{ablation_table(cells)}\n\n{question_table(cells)}"
+    tables = f"{to_markdown(ablation_table(cells))}\n\n{to_markdown(question_table(cells))}"
     return between_marks("ablations", tables if cells else NOT_YET)
 
 
 def repeat_section(records: Sequence[RunRecord]) -> str:
     """The longer published run and the published shapes, repeated."""
-    return between_marks("repetitions", f"{timeline_table(records)}\n\n{shape_table(records)}")
+    return between_marks(
+        "repetitions", f"{to_markdown(timeline_table(records))}\n\n{to_markdown(shape_table(records))}"
+    )
 
 
 def showcase_section(records: Sequence[RunRecord]) -> str:
     """The bundled checkpoints: their losses, other numbers of depth steps, and the search for learning rates."""
-    parts = [showcase_in_words(records), showcase_table(records), depth_table(records), search_table(records)]
-    return between_marks("showcase", "\n\n".join(parts))
+    tables = (showcase_table(records), depth_table(records), search_table(records))
+    return between_marks("showcase", "\n\n".join([showcase_in_words(records), *map(to_markdown, tables)]))
 
 
 def speed_section(folder: Path) -> str:
@@ -54,7 +66,7 @@ def speed_section(folder: Path) -> str:
     for name, make_table in (("training", training_table), ("generation", generation_table)):
         for path in sorted(folder.glob(f"{name}*.json"), key=lambda path: path.stem):
             report = json.loads(path.read_text(encoding="utf-8"))
-            tables += [machine_in_words(report), make_table(report)]
+            tables += [machine_in_words(report), to_markdown(make_table(report))]
     return between_marks("speed", "\n\n".join(tables) or NOT_YET)
 
 

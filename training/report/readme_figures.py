@@ -2,18 +2,17 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib
-
-from training.report.figure_style import STYLE, MissingDataError
-from training.report.figures import FIGURES
-from training.report.repeat_tables import usual_runs
+from training.report.figures import render
+from training.report.files import write_bytes
 from training.results.groups import RunGroup, group_records
 from training.results.records import RunRecord
+from training.results.selection import Selection
 from training.results.summaries import LOSS
+from training.results.views import FIGURES
+from training.results.views.document_tables import usual_runs
 
 # By file name: the recipe whose runs a figure shows, and which figure it is.
 README_FIGURES: dict[str, tuple[str, str]] = {
@@ -28,17 +27,11 @@ MARK = "Records"
 def write_readme_figures(records: Sequence[RunRecord], folder: Path) -> list[Path]:
     """Draw every figure of the README that the records have data for."""
     written = []
-    folder.mkdir(parents=True, exist_ok=True)
     for name, (group, figure) in _available(records).items():
-        temporary = folder / f".{name}.{os.getpid()}.tmp"
-        with matplotlib.rc_context({**STYLE, "savefig.dpi": 150}):
-            try:
-                drawn = FIGURES[figure](group, LOSS)
-            except MissingDataError:
-                continue
-            drawn.savefig(temporary, format="png", metadata={MARK: digest_of(group)})
-        temporary.replace(folder / name)
-        written.append(folder / name)
+        view = FIGURES[figure](Selection(group=group))
+        if not view.missing:
+            write_bytes(folder / name, render(view, "png", dpi=150, metadata={MARK: digest_of(group)}))
+            written.append(folder / name)
     return written
 
 

@@ -38,8 +38,12 @@ class RunGroup:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The kinds of device that the runs used; step times of different devices cannot be compared."""
-        return tuple(sorted({run.machine.get("device", "unknown") for runs in self.runs.values() for run in runs}))
+        """The devices that the runs used; step times of different devices cannot be compared."""
+        return devices_of(run for runs in self.runs.values() for run in runs)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(runs[0].kind for runs in self.runs.values())
 
     def kind_of(self, label: str) -> str:
         return self.runs[label][0].kind
@@ -86,6 +90,11 @@ def choose_group(records: Iterable[RunRecord], *, recipe: str | None = None, cor
         f"{asked} fits {len(fitting)} groups of runs, and their numbers cannot share a table; "
         f"choose one as recipe: {', '.join(each.name for each in fitting)}"
     )
+
+
+def devices_of(runs: Iterable[RunRecord]) -> tuple[str, ...]:
+    """The devices that runs used, each once."""
+    return tuple(sorted({run.machine.get("device", "unknown device") for run in runs}))
 
 
 def by_kind(runs: Iterable[RunRecord]) -> list[RunRecord]:

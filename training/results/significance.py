@@ -68,6 +68,16 @@ class Comparison:
     p_holm: float | None = None
 
     @property
+    def num_seeds(self) -> int:
+        """Seeds that both models have."""
+        return len(self.seeds)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the difference; None without a test."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
     def test(self) -> str | None:
         """The test that decides: `paired` where there are two common seeds, else `welch`, else none."""
         return "paired" if self.paired else "welch" if self.welch else None

@@ -32,6 +32,10 @@ class Summary:
     high: float | None
 
     @property
+    def num_seeds(self) -> int:
+        return len(self.values)
+
+    @property
     def half_width(self) -> float | None:
         """Half the width of the interval, what stands after ± in tables."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2

@@ -1,15 +1,18 @@
 """What the numbers say, in sentences computed from records."""
 
 from tipshare.kinds import title_of
-from training.report.tables import count_in_words, show_loss, show_p
+from training.results.formatting import count_in_words, show_mean, show_p
 from training.results.groups import RunGroup
-from training.results.rows import BASELINE, ResultRow, result_rows
+from training.results.published import published_for
+from training.results.rows import BASELINE, ResultRow, Source, result_rows
 from training.results.significance import Comparison, compare_group
-from training.results.summaries import LOSS, summarise_group
+from training.results.summaries import LOSS, Summary, summarise_group
 
 
-def headline_of(group: RunGroup, *, metric: str = LOSS) -> str:
+def headline_of(group: RunGroup, *, metric: str = LOSS, source: Source = "measured") -> str:
     """One sentence: the best smaller model against the plain one, with sizes, losses and significance."""
+    if source == "published":
+        return _published_headline(group)
     rows = {row.label: row for row in result_rows(group, metric=metric)}
     if not rows:
         raise ValueError(f"no run of {group.name} has the final number {metric!r}")
@@ -17,13 +20,11 @@ def headline_of(group: RunGroup, *, metric: str = LOSS) -> str:
     named = {label: row for label, row in rows.items() if label == row.kind} or rows
     others = [row for label, row in named.items() if label != BASELINE] or list(named.values())
     # Sharing is about doing as well with less; a larger model speaks for the rest only where there is no smaller one.
-    others = [row for row in others if (row.compression or 0) > 1] or others
-    best = min(others, key=lambda row: row.loss.mean)
-    name = (
-        best.title
-        if best.label == best.kind or len(others) == 1
-        else f"the best of {len(others)} models, {best.title},"
-    )
+    smaller = [row for row in others if (row.compression or 0) > 1]
+    best = min(smaller or others, key=lambda row: row.loss.mean)
+    name = best.title
+    if best.label != best.kind and len(others) > 1:
+        name = f"{_best_of(len(smaller), len(others))}, {best.title},"
     start = f"After {group.num_steps:,} steps on {group.corpus}, {name} reaches {_reached(best, metric)}"
     if BASELINE not in rows or best.label == BASELINE:
         return start + "."
@@ -31,6 +32,29 @@ def headline_of(group: RunGroup, *, metric: str = LOSS) -> str:
     pair = next(each for each in compare_group(group, metric) if {each.first, each.second} == {best.label, BASELINE})
     verdict = _verdict(best, baseline, pair)
     return f"{start}{_smaller(best)}; {baseline.title} reaches {_reached(baseline, metric)}: {verdict}."
+
+
+def _best_of(smaller: int, models: int) -> str:
+    """What a model is the best of: all, or those that are smaller than a plain transformer."""
+    if smaller in (0, models):
+        return f"the best of {models} models"
+    if smaller == 1:
+        return f"the only one of {models} models that is smaller than a plain transformer"
+    return f"the best of the {smaller} models (of {models}) that are smaller than a plain transformer"
+
+
+def _published_headline(group: RunGroup) -> str:
+    """One sentence on what was published for a recipe, and why not to compare it with ours."""
+    rows, experiment = result_rows(group, source="published"), published_for(group.recipe)
+    if not rows or experiment is None:
+        return f"Nothing was published for {group.name}."
+    ranked = sorted(rows, key=lambda row: row.loss.mean)
+    losses = ", ".join(f"{row.title} {show_mean(row.loss)}" for row in ranked)
+    steps = f" after {experiment.num_steps:,} steps" if experiment.num_steps else ""
+    return (
+        f"Published{steps} on {experiment.corpus}, nats per byte from the lowest loss on: {losses}. None of these "
+        "models was causal, so their losses cannot be compared with those measured here."
+    )
 
 
 def significance_in_words(pair: Comparison) -> str:
@@ -56,13 +80,22 @@ def significance_in_words(pair: Comparison) -> str:
     return f"{start}. {told}: {'significant' if pair.is_significant else 'not significant'} at 0.05.{_flips(pair)}"
 
 
-def notes_on(group: RunGroup, *, metric: str = LOSS) -> list[str]:
+def notes_on(group: RunGroup, *, metric: str = LOSS, source: Source = "measured") -> list[str]:
     """What a reader of the tables must know: missing seeds, unequal seeds, several devices."""
+    notes = _notes_on_runs(group, metric) if source != "published" else []
+    devices = set(group.devices) if source != "published" else set()
+    devices |= {row.device for row in result_rows(group, metric=metric, source=source) if row.is_published}
+    if len(devices) > 1:
+        notes.append(f"Step times come from several devices ({'; '.join(sorted(devices))}): do not compare them.")
+    return notes
+
+
+def _notes_on_runs(group: RunGroup, metric: str) -> list[str]:
     notes = []
     summaries = summarise_group(group, metric)
     missing = [title_of(label) for label in group.labels if label not in summaries]
     if missing:
-        notes.append(f"Left out, for want of {metric}: {', '.join(missing)}.")
+        notes.append(f"Left out, because they lack {metric}: {', '.join(missing)}.")
     single = [title_of(label) for label, each in summaries.items() if len(each.values) == 1]
     if single:
         notes.append(f"One seed, so no interval and no test: {', '.join(single)}.")
@@ -74,12 +107,10 @@ def notes_on(group: RunGroup, *, metric: str = LOSS) -> list[str]:
         notes.append(f"Different seeds: {counts} share {len(pair.seeds)}; only those are paired.")
     if any("valid_loss_full" in run.final for runs in group.runs.values() for run in runs):
         notes.append("The loss is that of fixed windows of the validation text, bits per byte are of all of it.")
-    if len(group.devices) > 1:
-        notes.append(f"Step times come from several devices ({', '.join(group.devices)}): do not compare them.")
     return notes
 
 
-def _is_uneven(pair: Comparison, summaries: dict) -> bool:
+def _is_uneven(pair: Comparison, summaries: dict[str, Summary]) -> bool:
     """Whether a test left seeds out; with one seed there is none, as another note says."""
     return pair.test is not None and set(summaries[pair.first].seeds) != set(summaries[pair.second].seeds)
 
@@ -87,7 +118,7 @@ def _is_uneven(pair: Comparison, summaries: dict) -> bool:
 def _reached(row: ResultRow, metric: str) -> str:
     unit = "nats per byte" if metric == LOSS else f"({metric})"
     size = f" with {count_in_words(row.parameters)} parameters" if row.parameters else ""
-    return f"{show_loss(row)} {unit}{size}"
+    return f"{show_mean(row.loss)} {unit}{size}"
 
 
 def _smaller(row: ResultRow) -> str:

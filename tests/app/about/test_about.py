@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import tipshare
-from app.about.picture import draw_kind
+from app.about.picture import draw_model
 from app.about.tab import HERE, compare_kinds
 from tipshare.kinds import colour_of
-from training.report.tables import count_in_words
+from training.results.formatting import count_in_words
 
 ROOT = Path(__file__).parents[3]
 USE = (HERE / "use.md").read_text(encoding="utf-8")
@@ -32,11 +32,13 @@ def test_the_table_counts_every_kind():
 
 @pytest.mark.parametrize("kind", tipshare.KINDS)
 def test_each_drawing_is_whole_and_in_its_colour(kind):
-    drawing = ElementTree.fromstring(draw_kind(kind))
+    drawing = ElementTree.fromstring(draw_model(tipshare.preset(kind)))
     assert drawing.get("aria-label")
     assert colour_of(kind) in drawing.get("style", "")
     blocks = [each for each in drawing.iter("rect") if each.get("x") == "100"]
     assert len(blocks) == 6
+    states = [each for each in drawing.iter("path") if each.get("class") == "state-path"]
+    assert len(states) == (6 if kind == "time-indexed-ssm" else 0)
 
 
 def test_the_idea_is_whole_markup():

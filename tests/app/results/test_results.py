@@ -7,14 +7,16 @@ import io
 import numpy as np
 import pytest
 
-from app.results.actions import FIGURES, control, curves, show, table_groups
+from app.results.actions import control, show, table_selections
 from app.results.data import all_groups, choose, default_group, groups_of, mark_as_yours
-from app.results.figures import smooth
-from app.results.files import write_figure_data, write_figure_pdf, write_table
+from app.results.files import write_figure, write_table
 from app.results.tables import COLUMNS
+from app.results.words import uploaded_html
 from tests.training.results.factory import make_record, published_records, runs
-from training.report.tables import show_loss
+from training.results.formatting import show_mean
 from training.results.records import write_records
+from training.results.views import FIGURES
+from training.results.views.comparisons import OPEN
 
 KINDS = ["standard", "neural-ode", "time-indexed-mlp", "time-indexed-ssm"]
 
@@ -66,6 +68,46 @@ def test_published_rows_stand_beside_ours_and_the_page_says_why_they_differ(grou
     assert "Nothing was published for grid" in show(groups, "grid", ["own + mlp"], "both").published
 
 
+def test_published_alone_speaks_of_nothing_that_was_measured(groups):
+    results = show(groups, "published-1000", KINDS, "published")
+    assert "Published after 1,000 steps on wikitext-2" in results.headline
+    assert "Time-Indexed SSM 2.147 ± 0.173" in results.headline
+    assert "measured here" in results.headline  # that it cannot be compared with
+    assert "significant" not in results.headline + results.significance
+    assert "Published p-values, without correction: Standard against Neural ODE 0.0617" in results.significance
+    assert results.notes == ""
+    for name in ("learning_curves", "significance", "ablation_grid", "depth_steps"):
+        assert said(results.figures[name])
+    nothing = show(groups, "grid", ["own + mlp"], "published")
+    assert "Nothing was published for grid." in nothing.headline
+    assert nothing.table == []
+    assert "No test was published" in nothing.significance
+
+
+def test_published_step_times_stand_under_the_device_they_are_of(groups):
+    figure = show(groups, "published-1000", KINDS, "both").figures["step_time"]
+    headings = {each.text: each.y for each in figure.layout.annotations if each.text.startswith("<b>")}
+    assert headings == {"<b>cpu</b>": 0, "<b>NVIDIA A100</b>": 5}
+    assert [trace.y[0] for trace in figure.data] == [1, 2, 3, 4, 6, 7, 8, 9]
+
+
+def test_the_headline_counts_the_models_it_speaks_of():
+    records = [
+        make_record(seed=place, loss=1.0 + place, recipe="grid", model=f"model {place}", parameters={"total": total})
+        for place, total in enumerate((10**9, 10, 9))
+    ]
+
+    def headline(*labels):
+        return show(groups_of(records), "grid", labels, "measured").headline
+
+    best = "the best of the 2 models (of 3) that are smaller than a plain transformer, model 1,"
+    assert best in headline("model 0", "model 1", "model 2")
+    assert "the only one of 2 models that is smaller than a plain transformer, model 1," in headline(
+        "model 0", "model 1"
+    )
+    assert "the best of 2 models, model 1," in headline("model 1", "model 2")
+
+
 def test_hollow_marks_are_published_and_filled_ones_measured(groups):
     figure = show(groups, "published-1000", KINDS, "both").figures["loss_against_parameters"]
     symbols = {trace.name: trace.marker.symbol for trace in figure.data}
@@ -90,10 +132,11 @@ def test_figures_follow_the_chosen_models(groups):
 def test_the_significance_matrix_agrees_with_its_words(groups):
     results = show(groups, "published-1000", KINDS, "measured")
     (matrix,) = results.figures["significance"].data
-    verdicts = [verdict for row in matrix.z for verdict in row if verdict is not None]
-    assert len(verdicts) == results.significance.count("<li>") == 6
+    colours = [colour for _, colour in matrix.colorscale]
+    shown = [colours[place] for row in matrix.z for place in row if place is not None]
+    assert len(shown) == results.significance.count("<li>") == 6
     significant = results.significance.count(": significant at 0.05")
-    assert sum(verdict != 0 for verdict in verdicts) == significant > 0
+    assert sum(colour != OPEN for colour in shown) == significant > 0
     assert "Hedges&#x27; g" in results.significance or "Hedges' g" in results.significance
 
 
@@ -101,16 +144,18 @@ def test_one_seed_has_no_interval_and_says_so(groups):
     results = show(groups, "published-3000", KINDS, "measured")
     assert results.table[0][6] is None
     assert "One seed, so no interval and no test" in results.notes
-    assert "One seed has no spread to test" in said(results.figures["significance"])
-    assert results.figures["loss"].data[1].error_x.array is None
+    assert "needs two models with at least two seeds each" in said(results.figures["significance"])
+    assert results.figures["loss"].data[0].error_x.array is None
 
 
 def test_missing_data_is_said_where_the_figure_would_stand():
     bare = [dataclasses.replace(each, curve=[], speed={}) for each in runs("standard")]
     results = show(groups_of(bare), "published-1000", ["standard"], "measured")
     assert "Learning curves need runs with at least two evaluations." in said(results.figures["learning_curves"])
-    assert "No run here has a step time." in said(results.figures["step_time"])
-    assert "No runs fill 5 of the 8 cells" in said(results.figures["ablation_grid"])
+    assert "Step time needs runs that recorded it." in said(results.figures["step_time"])
+    assert "The grid of weight sources and mixers needs 5 cells with runs, not 1." in said(
+        results.figures["ablation_grid"]
+    )
     assert "No run was read with other numbers of depth steps" in said(results.figures["depth_steps"])
 
 
@@ -153,14 +198,13 @@ def test_published_shapes_wait_to_be_chosen_and_brought_runs_do_not():
 
 
 def test_curves_are_smoothed_by_a_mean_of_neighbours(groups):
-    np.testing.assert_allclose(smooth(np.array([1.0, 2.0, 6.0]), 2), [1.5, 4.0])
-    np.testing.assert_allclose(smooth(np.array([1.0, 2.0, 6.0]), 9), [3.0])
-    choice = choose(groups, "published-1000", ["standard"], "measured")
-    validation, training = curves(choice, "validation", 1), curves(choice, "training", 1)
-    assert validation.data[1].y[-1] == pytest.approx(2.367, abs=1e-3)
-    assert training.data[1].y[-1] == pytest.approx(2.267, abs=1e-3)
-    with pytest.raises(ValueError, match="window=0 must be a whole number of points"):
-        smooth(np.ones(3), 0)
+    def last(**how):
+        figure = show(groups, "published-1000", ["standard"], "measured", **how).figures["learning_curves"]
+        return figure.data[1].y[-1], figure.layout.yaxis.title.text
+
+    assert last() == (pytest.approx(2.367, abs=1e-3), "validation loss (nats per byte)")
+    assert last(curve="training") == (pytest.approx(2.267, abs=1e-3), "training loss (nats per byte)")
+    assert last(window=2)[0] == pytest.approx(2.367 + 0.25, abs=1e-3)
 
 
 def test_labels_from_records_are_escaped(groups):
@@ -180,6 +224,33 @@ def test_controls_offer_what_fits_the_corpus_and_fall_back(groups):
     assert default_group(()) is None
 
 
+def test_uploaded_runs_of_another_recipe_are_shown_at_once():
+    ours, theirs = published_records(), runs("standard", recipe="quick")
+    found = groups_of([*ours, *mark_as_yours(theirs)])
+    shown = control(found, "published-1000", "", KINDS, show_uploaded=True)
+    assert (shown.group, shown.chosen) == ("quick", ["standard (yours)"])
+    assert "list of models of quick." in uploaded_html(mark_as_yours(theirs))
+    later = control(found, "published-1000", "", ["standard"])  # once shown, a visitor may look elsewhere
+    assert (later.group, later.chosen) == ("published-1000", ["standard"])
+    both = groups_of([*ours, *mark_as_yours(ours[:5])])
+    assert control(both, "published-1000", "", ["neural-ode"], show_uploaded=True).chosen == [
+        "neural-ode",
+        "standard (yours)",
+    ]
+    elsewhere = groups_of([*ours, *mark_as_yours(runs(recipe="quick", settings={"corpus": "mine"}))])
+    assert control(elsewhere, "published-1000", "wikitext-2", KINDS, show_uploaded=True).corpus == ""
+
+
+def test_an_empty_choice_is_kept_and_labels_of_other_recipes_are_not(groups):
+    assert control(groups, "published-1000", "", []).chosen == []
+    assert "No model is chosen" in show(groups, "published-1000", [], "measured").headline
+    assert control(groups, "grid", "", None).chosen == list(default_labels_of(groups, "grid"))
+
+
+def default_labels_of(groups, name):
+    return next(group.labels for group in groups if group.name == name)
+
+
 def test_brought_runs_stand_beside_ours_even_if_they_repeat_them():
     ours = published_records()
     (group,) = groups_of([*ours, *mark_as_yours(ours[:5])])
@@ -190,34 +261,44 @@ def test_brought_runs_stand_beside_ours_even_if_they_repeat_them():
 
 
 def test_files_open_and_hold_the_numbers_of_the_table(groups, tmp_path):
-    choice = choose(groups, "published-1000", KINDS, "both")
-    path = write_table(choice, table_groups(choice, False, ""), "csv", tmp_path)
+    selection = choose(groups, "published-1000", KINDS, source="both")
+    path = write_table(table_selections(selection, False, ""), "csv", tmp_path)
     lines = list(csv.DictReader(io.StringIO(path.read_text())))
     assert [line["source"] for line in lines] == ["measured"] * 4 + ["published"] * 4
     assert float(lines[0]["loss"]) == pytest.approx(2.367188)
-    everything = write_table(choice, table_groups(choice, True, ""), "csv", tmp_path).read_text()
+    everything = write_table(table_selections(selection, True, ""), "csv", tmp_path).read_text()
     assert {line["recipe"] for line in csv.DictReader(io.StringIO(everything))} == {each.recipe for each in groups}
-    latex = write_table(choice, table_groups(choice, False, ""), "tex", tmp_path).read_text()
+    latex = write_table(table_selections(selection, False, ""), "tex", tmp_path).read_text()
     assert latex.count("\\begin{tabular}") == latex.count("\\end{tabular}") == 1
-    assert show_loss(choice.rows()[0]).split()[0] in latex
+    assert show_mean(selection.rows()[0].loss).split()[0] in latex
 
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_every_figure_has_its_data_and_a_pdf(groups, tmp_path, figure):
-    choice = choose(groups, "published-1000", KINDS, "measured")
-    data = write_figure_data(choice, figure, tmp_path)
+    selection = choose(groups, "published-1000", KINDS, source="measured")
+    data = write_figure(selection, figure, "csv", tmp_path)
     assert len(list(csv.reader(io.StringIO(data.read_text())))) > 2
-    pdf = write_figure_pdf(choice, figure, tmp_path)
+    pdf = write_figure(selection, figure, "pdf", tmp_path)
     assert pdf.read_bytes().startswith(b"%PDF")
-    assert pdf == write_figure_pdf(choice, figure, tmp_path)  # the same file, not another
+    assert pdf == write_figure(selection, figure, "pdf", tmp_path)  # the same file, not another
+    assert (data.suffix, pdf.suffix) == (".csv", ".pdf")
 
 
 def test_a_file_that_cannot_be_made_says_why(groups, tmp_path):
-    choice = choose(groups, "published-3000", KINDS, "measured")
-    with pytest.raises(ValueError, match="no PDF of this figure for published-3000: the significance matrix needs two"):
-        write_figure_pdf(choice, "significance", tmp_path)
+    selection = choose(groups, "published-3000", KINDS, source="measured")
+    for form in ("pdf", "csv"):
+        with pytest.raises(
+            ValueError, match="no figure significance for published-3000: the significance matrix needs"
+        ):
+            write_figure(selection, "significance", form, tmp_path)
     with pytest.raises(ValueError, match="no figure is called 'nothing'; the figures are loss"):
-        write_figure_data(choice, "nothing", tmp_path)
+        write_figure(selection, "nothing", "csv", tmp_path)
+
+
+def test_a_long_name_of_a_recipe_leaves_a_file_its_ending(tmp_path):
+    found = groups_of(runs(recipe="quick+" + "model.hidden_dim=384+" * 9))
+    path = write_figure(choose(found, found[0].name, None), "loss", "csv", tmp_path)
+    assert path.suffix == ".csv"
 
 
 def test_bundled_records_are_read_again_when_they_change(tmp_path, monkeypatch):

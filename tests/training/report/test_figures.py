@@ -4,20 +4,21 @@ import re
 from pathlib import Path
 
 import matplotlib
-import pytest
 
 from tests.training.results.factory import group_of, make_record, published_records, runs
 from tipshare.config import KINDS
 from tipshare.kinds import LOOKS, NEUTRAL, colour_of, title_of
-from training.report.figure_style import STYLE, MissingDataError
-from training.report.figures import FIGURES, write_figures
-from training.report.grid_figures import grid_cells
+from training.report.drawings import draw_view
+from training.report.figure_style import STYLE
+from training.report.figures import write_figures
+from training.results.selection import Selection
 from training.results.summaries import LOSS
+from training.results.views import FIGURES
 
 
 def draw(name, group):
     with matplotlib.rc_context(STYLE):
-        return FIGURES[name](group, LOSS)
+        return draw_view(FIGURES[name](Selection(group=group)))
 
 
 def test_every_kind_has_a_colour_a_mark_and_a_title_of_its_own():
@@ -30,23 +31,28 @@ def test_every_kind_has_a_colour_a_mark_and_a_title_of_its_own():
 
 def test_figures_without_data_are_skipped_with_a_note_and_old_ones_removed(tmp_path):
     (tmp_path / "significance.png").write_bytes(b"of an earlier report")
-    files, notes = write_figures(group_of(make_record()), tmp_path)
+    files, notes = write_figures(Selection(group=group_of(make_record()), source="measured"), tmp_path)
     assert {each.stem for each in files} == {"loss", "step_time", "learning_curves"}
     assert {each.suffix for each in files} == {".png", ".pdf"}
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted(each.name for each in files)
-    missing = {re.match(r"No figure (\w+): .*needs", note)[1] for note in notes}
+    missing = {re.match(r"No figure (\w+): .*(needs|no run)", note)[1] for note in notes}
     assert missing == {"loss_against_parameters", "significance", "ablation_grid", "depth_steps"}
     assert Path(tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
     assert Path(tmp_path / "loss.pdf").read_bytes().startswith(b"%PDF")
 
 
+def is_large(mark) -> bool:
+    return mark.get_markersize() > 5
+
+
 def test_the_loss_figure_shows_published_marks_hollow_and_ours_filled():
     axes = draw("loss", group_of(*published_records())).axes[0]
-    faces = [
-        line.get_markerfacecolor() for line in axes.lines if line.get_marker() in {look.mark for look in LOOKS.values()}
-    ]
+    marks = {look.mark for look in LOOKS.values()}
+    faces = [each.get_markerfacecolor() for each in axes.lines if each.get_marker() in marks and is_large(each)]
     assert faces.count("white") == 4
     assert [colour for colour in faces if colour != "white"] == [look.colour for look in LOOKS.values()]
+    seeds = [each for each in axes.lines if each.get_marker() in marks and not is_large(each)]
+    assert len(seeds) == 4 * 5 * 2
     plain = draw("loss", group_of(*runs(recipe="quick"))).axes[0]
     assert "white" not in [line.get_markerfacecolor() for line in plain.lines if line.get_marker() == "s"]
 
@@ -55,24 +61,23 @@ def test_the_significance_matrix_has_a_cell_for_every_pair():
     axes = draw("significance", group_of(*published_records())).axes[0]
     texts = [each.get_text() for each in axes.texts]
     assert len(texts) == 6
-    assert "-0.220\np = 0.0614" in texts  # row SSM minus column Standard
+    assert "-0.220\np 0.0614\ng -2.0" in texts  # row SSM minus column Standard
 
 
-def test_the_ablation_grid_takes_the_plainest_model_of_a_cell():
+def test_the_ablation_grid_has_a_text_for_every_cell_that_was_run():
     cells = [("own", "mlp"), ("own", "ssm"), ("gated", "mlp"), ("gated", "ssm"), ("tied", "mlp")]
     records = [
         make_record(model=f"{weights} + {mixer}", loss=place, config={"weights": weights, "mixer": mixer})
         for place, (weights, mixer) in enumerate(cells)
     ]
-    other = make_record(model="own, no positions", loss=9.0, config={"positions": "none"})
-    group = group_of(other, *records)
-    for order in ((other, *records), (*records, other)):
-        assert grid_cells(group_of(*order))["own", "mlp"][0] == "own + mlp"
-    assert set(grid_cells(group)) == set(cells)
-    texts = [each.get_text() for each in draw("ablation_grid", group).axes[0].texts]
-    assert len([text for text in texts if "parameters" in text]) == 5
-    with pytest.raises(MissingDataError, match="needs 5 of its 8 cells, not 4"):
-        draw("ablation_grid", group_of(other, *records[:-1]))
+    axes = draw("ablation_grid", group_of(*records)).axes[0]
+    assert len([each for each in axes.texts if "parameters" in each.get_text()]) == 5
+    assert len([patch for patch in axes.patches if patch.get_hatch()]) == 1  # tied + ssm was not run
+
+
+def test_every_device_has_a_panel_of_step_times():
+    panels = draw("step_time", group_of(*published_records())).axes
+    assert [panel.get_title("left") for panel in panels] == ["cpu", "NVIDIA A100"]
 
 
 def test_depth_steps_are_drawn_from_final_numbers_in_order():

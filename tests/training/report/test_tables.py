@@ -9,16 +9,17 @@ import pytest
 from tests.training.results.factory import group_of, make_record, runs
 from tipshare.config import StandardConfig
 from tipshare.model.parameters import count_parameters
-from training.report.tables import (
-    count_in_words,
-    results_csv,
-    results_latex,
-    results_markdown,
-    show_p,
-    significance_csv,
-)
+from training.report.tables import to_latex, to_markdown
+from training.results.formatting import count_in_words, show_p
 from training.results.rows import result_rows
+from training.results.selection import Selection
 from training.results.summaries import LOSS
+from training.results.views.comparisons import significance_table
+from training.results.views.losses import results_table
+
+
+def results_markdown(group, source="measured"):
+    return to_markdown(results_table(Selection(group=group, source=source)))
 
 
 def test_the_results_table_has_all_columns_and_the_lowest_loss_in_bold():
@@ -41,8 +42,8 @@ def test_one_seed_shows_no_interval():
 
 
 def test_published_rows_follow_ours_with_their_true_intervals():
-    table = results_markdown(group_of(*runs()), source="both")
-    assert table.count("| published |") == 4
+    table = results_markdown(group_of(*runs(), *runs("time-indexed-mlp"), *runs("time-indexed-ssm")), source="both")
+    assert table.count("| published |") == 3  # of the kinds that were run
     assert "2.147 ± 0.173" in table
     assert "6.8x smaller" in table
     assert "63.3x larger" in table
@@ -64,10 +65,10 @@ def test_compression_is_against_a_plain_transformer_of_the_same_size():
 
 def test_csv_is_unrounded_and_reads_back():
     group = group_of(*runs(losses=(2.0, 2.1, 2.23456789)), *runs("neural-ode", (1.0,)))
-    first, second = csv.DictReader(io.StringIO(results_csv(group)))
-    assert float(first["mean"]) == group_summary_mean(group)
+    first, second = csv.DictReader(io.StringIO(results_table(Selection(group=group, source="measured")).to_csv()))
+    assert float(first["loss"]) == group_summary_mean(group)
     assert (first["model"], first["seeds"], second["deviation"], second["low"]) == ("standard", "3", "", "")
-    (pair,) = csv.DictReader(io.StringIO(significance_csv(group)))
+    (pair,) = csv.DictReader(io.StringIO(significance_table(Selection(group=group)).to_csv()))
     assert (pair["common_seeds"], pair["test"], pair["p_value"]) == ("1", "", "")
 
 
@@ -77,7 +78,7 @@ def group_summary_mean(group):
 
 def test_latex_uses_booktabs_and_escapes_labels():
     group = group_of(*runs(model="standard, 50% & a_b"), *runs("neural-ode", (1.0, 1.1, 1.2)))
-    text = results_latex(group)
+    text = to_latex(results_table(Selection(group=group, source="measured")))
     for part in (r"\toprule", r"\midrule", r"\bottomrule", r"50\% \& a\_b", r"\textbf{1.100 $\pm$ 0.248}"):
         assert part in text
     assert "±" not in text

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -34,6 +34,7 @@ def test_a_summary_worked_by_hand():
     assert summary.half_width == pytest.approx(reach, abs=1e-5)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-10, 10), min_size=2, max_size=12))
 def test_the_interval_is_scipys(values):
     error = np.std(values, ddof=1) / math.sqrt(len(values))
@@ -132,6 +133,7 @@ def test_t_tests_are_scipys_with_their_intervals():
     assert interval == pytest.approx(tuple(expected.confidence_interval(0.95)))
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-50, 50), min_size=2, max_size=8))
 def test_the_sign_flip_test_counts_every_flip(differences):
     means = [abs(np.dot(signs, differences)) for signs in itertools.product((1, -1), repeat=len(differences))]

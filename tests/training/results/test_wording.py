@@ -63,8 +63,8 @@ def test_notes_say_how_many_seeds_are_paired_and_that_devices_differ():
     )
     notes = "\n".join(notes_on(group))
     assert "Standard (4) and Neural ODE (2) share 2" in notes
-    assert "several devices (NVIDIA A100, cpu)" in notes
-    assert "for want of valid_loss: Time-Indexed MLP" in notes
+    assert "several devices (NVIDIA A100; cpu)" in notes
+    assert "because they lack valid_loss: Time-Indexed MLP" in notes
 
 
 def test_a_model_with_one_seed_has_one_note_and_not_one_per_pair():

@@ -3,7 +3,7 @@
 import json
 
 from training.report.readme import speed_section
-from training.report.speed_tables import machine_in_words
+from training.results.views.document_tables import machine_in_words
 
 PARTIES = {"plain torch": {"step_ms": 184.0}, "standard": {"step_ms": 125.0, "time_over_plain torch": 0.68}}
 MACHINE = {"device": "AMD EPYC (family 26, model 2), 2 threads", "torch": "2.13.0+cpu"}

@@ -3,7 +3,15 @@
 import pytest
 
 from tests.training.results.test_shared_runs import run_of
-from training.report.ablation_tables import QUESTIONS, ablation_cells, ablation_table, answers, question_table
+from training.report.tables import to_markdown
+from training.results.views.ablations import (
+    CONSTANT,
+    QUESTIONS,
+    ablation_cells,
+    ablation_table,
+    answers,
+    question_table,
+)
 
 LOSSES = {
     ("ablation-weights", "own + ssm"): (1.50, 1.51, 1.53),
@@ -19,9 +27,9 @@ RECORDS = [
 
 def test_cells_come_from_both_ablations_and_from_the_usual_models():
     cells = ablation_cells(RECORDS)
-    assert {source for source, mixer in cells} == {"own", "generated", "gated", "constant", "tied"}
+    assert {source for source, mixer in cells} == {"own", "generated", "gated", CONSTANT, "tied"}
     assert {mixer for _, mixer in cells} == {"ssm"}
-    rows = ablation_table(cells).splitlines()[2:]
+    rows = to_markdown(ablation_table(cells)).splitlines()[2:]
     assert rows[0].startswith("| own: a block per layer | n/a | n/a | 14.2 k | 1.513 ± 0.0")
     assert rows[1].startswith("| generated from t | n/a | n/a | ")
     assert rows[2].startswith("| one block, gated by t | n/a | n/a | 14.2 k | 1.570 ± 0.025")
@@ -39,13 +47,13 @@ def test_differences_are_paired_by_seed_and_corrected_over_the_questions_alone()
     ranked = sorted((pair.p_value, pair.p_holm) for pair in found.values())
     assert ranked[0][1] == pytest.approx(4 * ranked[0][0])
     assert ranked[-1][1] == pytest.approx(max(ranked[-1][0], ranked[2][1]))
-    rows = question_table(ablation_cells(RECORDS)).splitlines()[2:]
+    rows = to_markdown(question_table(ablation_cells(RECORDS))).splitlines()[2:]
     assert rows[0].startswith("| gates on t against plain sharing | state space | -0.050 | -0.0")
     assert len(rows) == 4
 
 
 def test_one_seed_gives_a_difference_and_no_test():
     cells = ablation_cells([each for each in RECORDS if each.seed == 0])
-    assert question_table(cells).splitlines()[2] == (
+    assert to_markdown(question_table(cells)).splitlines()[2] == (
         "| gates on t against plain sharing | state space | -0.050 | n/a | 1 | n/a | n/a |"
     )

@@ -1,0 +1,189 @@
+"""What sharing, gates and time each do to the loss: weight sources by mixers, and the questions they answer."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tipshare.config import KINDS, ModelConfig
+from tipshare.kinds import MIXERS, SOURCES, source_title, title_of
+from training.results.formatting import count_in_words, show_interval, show_mean, show_p
+from training.results.groups import RunGroup, group_records
+from training.results.records import RunRecord
+from training.results.selection import Selection
+from training.results.significance import Comparison, compare, holm
+from training.results.summaries import Summary, summarise_group, summarise_runs
+from training.results.views.figure import Cell, FigureView
+from training.results.views.table import Column, Table, named
+
+FEWEST_CELLS = 5
+# A row of the table that is no weight source: gates for which t is held constant.
+CONSTANT = "gated, t constant"
+# What is asked, and the two rows whose difference answers it.
+QUESTIONS: tuple[tuple[str, str, str], ...] = (
+    ("gates on t against plain sharing", "gated", "tied"),
+    ("gates on t against gates that cannot see t", "gated", CONSTANT),
+    ("one gated block against a block per layer", "gated", "own"),
+    ("weights generated from t against a block per layer", "generated", "own"),
+)
+
+Cells = Mapping[tuple[str, str], Sequence[RunRecord]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridCell(Cell):
+    """The loss of the model that stands for a weight source and a mixer; None if there was no run."""
+
+    weights: str
+    mixer: str
+    label: str = ""
+    loss: Summary | None = None
+    parameters: int | None = None
+
+
+def grid_view(selection: Selection) -> FigureView[GridCell]:
+    """The loss by where weights come from and what follows attention."""
+
+    def count(group: RunGroup) -> int:
+        return len(_grid_models(group, selection.metric))
+
+    group = selection.group_with(lambda group: count(group) if count(group) >= FEWEST_CELLS else 0)
+    missing = ""
+    if selection.source == "published":
+        missing = "nothing was published of this grid: switch to measured"
+    elif group is None:
+        cells = count(selection.group)
+        missing = f"the grid of weight sources and mixers needs {FEWEST_CELLS} cells with runs, not {cells}"
+    csv = {**named("weights", "mixer", "parameters"), "model": "label", "loss": "loss.mean", "seeds": "loss.num_seeds"}
+    return FigureView(
+        name="ablation_grid",
+        title="Loss by weight source and mixer",
+        form="matrix",
+        runs=(group or selection.group).name,
+        points=_grid_cells(group, selection.metric) if group else (),
+        csv=csv | {"low": "loss.low", "high": "loss.high"},
+        x_label="what follows attention (darker: lower loss)",
+        y_label="weights at depth t",
+        missing=missing,
+        names_runs=True,
+    )
+
+
+def _grid_models(group: RunGroup, metric: str) -> dict[tuple[str, str], tuple[str, Summary]]:
+    """The model of every cell (weights, mixer), and its summary.
+
+    Several models may lie in one cell; the one that changes the fewest other fields of its kind stands for it.
+    """
+
+    def changes(config: ModelConfig) -> int:
+        usual = KINDS[config.kind]().to_dict()
+        return sum(value != usual[name] for name, value in config.to_dict().items())
+
+    models = {}
+    # The last of a cell stays: the one with the fewest changes, and of equal ones the first in the group.
+    for label in sorted(reversed(group.labels), key=lambda label: -changes(group.config_of(label))):
+        config, summary = group.config_of(label), summarise_group(group, metric).get(label)
+        if summary:
+            models[config.weights, config.mixer] = (label, summary)
+    return models
+
+
+def _grid_cells(group: RunGroup, metric: str) -> list[GridCell]:
+    models = _grid_models(group, metric)
+    means = [summary.mean for _, summary in models.values()]
+    cells = []
+    for weights in _in_order((weights for weights, _ in models), SOURCES):
+        for mixer in _in_order((mixer for _, mixer in models), MIXERS):
+            title = MIXERS.get(mixer, mixer)
+            cell = GridCell(row=source_title(weights), column=title, weights=weights, mixer=mixer)
+            if (weights, mixer) in models:
+                label, loss = models[weights, mixer]
+                name = "" if label == f"{weights} + {mixer}" else title_of(label)
+                count = group.runs[label][0].parameters.get("total")
+                size = f"{count_in_words(count)} parameters" if count else ""
+                cell = replace(
+                    cell,
+                    colour=_shade((max(means) - loss.mean) / (max(means) - min(means) or 1.0)),
+                    lines=tuple(each for each in (show_mean(loss), name, size) if each),
+                    label=label,
+                    loss=loss,
+                    parameters=count,
+                )
+            cells.append(cell)
+    return cells
+
+
+def _shade(share: float) -> str:
+    """From light grey to a blue that is never so dark that dark letters on it are hard to read."""
+    light, dark = (0xF3, 0xF4, 0xF6), (0x4B, 0xA3, 0xD6)
+    return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in zip(light, dark, strict=True))
+
+
+def ablation_cells(records: Sequence[RunRecord]) -> Cells:
+    """The runs of the ablations, by row of the table and mixer."""
+    cells: dict[tuple[str, str], Sequence[RunRecord]] = {}
+    for group in group_records(records):
+        for label, runs in group.runs.items():
+            config = group.config_of(label)
+            if group.name == "ablation-weights":
+                cells[config.weights, config.mixer] = runs
+            elif group.name == "ablation-time" and (config.weights, config.time) == ("gated", "constant"):
+                cells[CONSTANT, config.mixer] = runs
+    return cells
+
+
+def ablation_table(cells: Cells) -> Table:
+    """Size and loss of every cell: where weights come from, by what follows attention."""
+    known = [row for source in SOURCES for row in ((source, CONSTANT) if source == "gated" else (source,))]
+    rows = [
+        {
+            "weights": "one block, gates that cannot see t" if row == CONSTANT else source_title(row),
+            **{
+                mixer: {"run": runs[0], "loss": summarise_runs(runs)}
+                for (at, mixer), runs in cells.items()
+                if at == row
+            },
+        }
+        for row in _in_order((row for row, _ in cells), known)
+    ]
+    columns = [Column("weights", "weights at depth t", is_text=True)]
+    for mixer in _in_order([*MIXERS, *(mixer for _, mixer in cells)], MIXERS):
+        title = MIXERS.get(mixer, mixer)
+        columns.append(Column(f"{mixer}.run.parameters.total", f"{title}: parameters", count_in_words))
+        columns.append(Column(f"{mixer}.loss", f"{title}: loss (nats/byte)", show_mean))
+    return Table(rows, columns)
+
+
+def question_table(cells: Cells) -> Table:
+    """The differences that answer the questions, with their intervals and tests."""
+    columns = [
+        Column("question", "question", is_text=True),
+        Column("mixer", "after attention", is_text=True),
+        Column("pair.difference", "difference (nats/byte)", "+.3f"),
+        Column("pair.interval", "95 % interval", show_interval),
+        Column("pair.num_seeds", "seeds"),
+        Column("pair.p_value", "p", show_p),
+        Column("pair.p_holm", "p, corrected", show_p),
+    ]
+    rows = [
+        {"question": question, "mixer": MIXERS.get(mixer, mixer), "pair": pair}
+        for (question, mixer), pair in answers(cells).items()
+    ]
+    return Table(rows, columns)
+
+
+def answers(cells: Cells) -> dict[tuple[str, str], Comparison]:
+    """By question and mixer: the paired comparison, with Holm's correction over these questions alone."""
+    found: dict[tuple[str, str], Comparison] = {}
+    for question, first, second in QUESTIONS:
+        for mixer in MIXERS:
+            runs = {name: cells[name, mixer] for name in (first, second) if (name, mixer) in cells}
+            if len(runs) == 2:
+                summaries = {name: summarise_runs(each) for name, each in runs.items()}
+                found[question, mixer] = compare(first, second, summaries)
+    corrected = holm([pair.p_value for pair in found.values()])
+    return {asked: replace(pair, p_holm=p) for (asked, pair), p in zip(found.items(), corrected, strict=True)}
+
+
+def _in_order(found: Iterable[str], known: Iterable[str]) -> list[str]:
+    """What was found, in the known order; what has no place in it follows."""
+    places = {each: place for place, each in enumerate(known)}
+    return sorted(set(found), key=lambda each: (places.get(each, len(places)), each))

@@ -1,0 +1,85 @@
+"""Loss against depth steps: of trained weights run at other depths, and of models trained at each depth."""
+
+import re
+
+from tipshare.kinds import title_of
+from training.results.formatting import show_mean
+from training.results.groups import RunGroup
+from training.results.selection import Selection
+from training.results.summaries import LOSS, Summary, summarise_group, summarise_runs
+from training.results.views.figure import FigureView, Mark, loss_label
+
+AT_STEPS = re.compile(r"^valid_loss_at_steps_(\d+)$")
+
+
+def depth_view(selection: Selection) -> FigureView[Mark]:
+    """Loss against depth steps."""
+    group = selection.group_with(lambda group: len({mark.title for mark in _marks(group, selection.metric)}))
+    missing = ""
+    if selection.source == "published":
+        missing = "nothing was published of other numbers of depth steps: switch to measured"
+    elif group is None:
+        missing = "no run was read with other numbers of depth steps, and none was trained with them"
+    return FigureView(
+        name="depth_steps",
+        title="Loss against depth steps",
+        form="plane",
+        runs=(group or selection.group).name,
+        points=_marks(group, selection.metric) if group else (),
+        csv={
+            "model": "title",
+            "depth_steps": "at",
+            "loss": "value",
+            "low": "low",
+            "high": "high",
+            "seeds": "num_seeds",
+        },
+        x_label="depth steps (larger mark: as trained)",
+        y_label=loss_label(LOSS),
+        missing=missing,
+        names_runs=True,
+    )
+
+
+def _marks(group: RunGroup, metric: str) -> list[Mark]:
+    """Models read at several depths, then kinds trained at several depths, with broken lines."""
+    marks = []
+    for label, runs in group.runs.items():
+        usual = group.config_of(label).num_layers
+        common = set.intersection(*(set(run.final) for run in runs))
+        found = {int(match[1]): summarise_runs(runs, name) for name in common if (match := AT_STEPS.match(name))}
+        marks += _line(label, title_of(label), group.kind_of(label), found, usual)
+    for kind, losses in _trained_depths(group, metric).items():
+        marks += _line(kind, f"{title_of(kind)}, trained at each depth", kind, losses, None)
+    return marks
+
+
+def _line(label: str, title: str, kind: str, losses: dict[int, Summary], usual: int | None) -> list[Mark]:
+    """The marks of one line, in the order of depth; none if there is only one depth."""
+    return [
+        Mark(
+            label=label,
+            title=title,
+            kind=kind,
+            at=steps,
+            value=loss.mean,
+            low=loss.low,
+            high=loss.high,
+            num_seeds=loss.num_seeds,
+            text=show_mean(loss),
+            size="large" if steps == usual else "usual",
+            line=0 if usual else 1,
+        )
+        for steps, loss in sorted(losses.items())
+        if len(losses) > 1
+    ]
+
+
+def _trained_depths(group: RunGroup, metric: str) -> dict[str, dict[int, Summary]]:
+    """By kind: loss by number of layers, where models of a kind differ in that alone."""
+    found: dict[str, dict[str, dict[int, Summary]]] = {}
+    for label, summary in summarise_group(group, metric).items():
+        config = group.config_of(label)
+        rest = repr(config.replace(num_layers=1))
+        found.setdefault(config.kind, {}).setdefault(rest, {})[config.num_layers] = summary
+    return {kind: max(families.values(), key=len) for kind, families in found.items()}

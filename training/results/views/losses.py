@@ -1,0 +1,114 @@
+"""The results table, and figures of its rows: loss, size and step time of every model."""
+
+from typing import Any
+
+from training.results.formatting import count_in_words, show_compression, show_mean
+from training.results.rows import ResultRow
+from training.results.selection import Selection
+from training.results.summaries import LOSS
+from training.results.views.figure import WHO, FigureView, Mark, loss_label
+from training.results.views.table import Column, Table, named, value_at
+
+
+def results_table(*selections: Selection) -> Table:
+    """A row per model and source; the lowest measured loss is the best. Several selections follow each other."""
+    rows = [row for selection in selections for row in selection.rows()]
+    measured = [row for row in rows if not row.is_published]
+    best = min(measured, key=lambda row: row.loss.mean) if len(measured) > 1 else None
+    metric = selections[0].metric
+    plain = {row.plain for row in rows}
+    size = count_in_words(plain.pop()) if len(plain) == 1 else "of its size"
+    heading = "loss (nats/byte)" if metric == LOSS else metric
+    columns = [
+        Column("title", "model", is_text=True),
+        Column("source", "source", is_text=True),
+        Column("parameters", "parameters", count_in_words),
+        Column("effective_parameters", "effective", count_in_words),
+        Column("compression", f"against plain {size}", show_compression),
+        Column("loss", heading, show_mean, is_best=lambda row: row is best),
+        Column("loss.num_seeds", "seeds"),
+        Column("bits_per_byte", "bits/byte", ".3f"),
+        Column("step_ms", "ms/step", ".1f"),
+        Column("memory_mb", "memory (MB)", ",.0f"),
+    ]
+    # A column without a number tells readers nothing, and neither does the source of all rows.
+    empty = {each.path for each in columns if rows and all(value_at(row, each.path) is None for row in rows)}
+    empty |= {"source"} if len({row.source for row in rows}) < 2 else set()
+    csv = {**WHO, "recipe": "group.name", "corpus": "group.corpus", "training_steps": "group.num_steps"}
+    csv |= {"metric": "metric", "loss": "loss.mean", "seeds": "loss.num_seeds"}
+    csv |= {name: f"loss.{name}" for name in ("low", "high", "deviation")}
+    csv |= named("parameters", "effective_parameters", "compression", "bits_per_byte", "step_ms", "memory_mb", "device")
+    return Table(rows, [each for each in columns if each.path not in empty], csv)
+
+
+def loss_view(selection: Selection) -> FigureView[Mark]:
+    """The loss of every model: mean, interval and seeds."""
+    marks = []
+    for row in selection.rows():
+        marks.append(_mark(row, **_loss_of(row)))
+        if row.loss.num_seeds > 1:  # a single run is its own mean
+            seeds = zip(row.loss.seeds, row.loss.values, strict=True)
+            marks += [_mark(row, seed=seed, value=loss, size="small") for seed, loss in seeds]
+    missing = f"no run of {selection.group.name} has the final number {selection.metric!r}"
+    if selection.source == "published":
+        missing = f"nothing was published for {selection.group.name}: choose published-1000 or published-3000"
+    return FigureView(
+        name="loss",
+        title=f"{_metric_title(selection)} by model",
+        form="list",
+        runs=selection.group.name,
+        points=marks,
+        csv=WHO | {"seed": "seed", "loss": "value", "low": "low", "high": "high"},
+        x_label=loss_label(selection.metric),
+        missing="" if marks else missing,
+    )
+
+
+def parameters_view(selection: Selection) -> FigureView[Mark]:
+    """Loss against stored parameters."""
+    marks = [_mark(row, at=row.parameters, **_loss_of(row)) for row in selection.rows() if row.parameters]
+    return FigureView(
+        name="loss_against_parameters",
+        title=f"{_metric_title(selection)} against stored parameters",
+        form="plane",
+        runs=selection.group.name,
+        points=marks,
+        csv=WHO | {"seeds": "num_seeds", "parameters": "at", "loss": "value", "low": "low", "high": "high"},
+        x_label="stored parameters",
+        y_label=loss_label(selection.metric),
+        missing="" if len(marks) > 1 else "loss against parameters needs two models with a parameter count",
+        is_count=True,
+    )
+
+
+def step_time_view(selection: Selection) -> FigureView[Mark]:
+    """Milliseconds per training step, a panel for every device: they cannot be compared across devices."""
+    marks = [
+        _mark(row, value=row.step_ms, text=f"{row.step_ms:.1f} ms", panel=row.device)
+        for row in selection.rows()
+        if row.step_ms
+    ]
+    return FigureView(
+        name="step_time",
+        title="Time per training step",
+        form="list",
+        runs=selection.group.name,
+        points=marks,
+        csv=WHO | {"device": "panel", "step_ms": "value"},
+        x_label="ms per training step",
+        missing="" if marks else "step time needs runs that recorded it",
+    )
+
+
+def _mark(row: ResultRow, **values: Any) -> Mark:
+    title = f"{row.title}, published" if row.is_published else row.title
+    return Mark(label=row.label, title=title, kind=row.kind, source=row.source, **values)
+
+
+def _loss_of(row: ResultRow) -> dict[str, Any]:
+    ends = {"value": row.loss.mean, "low": row.loss.low, "high": row.loss.high}
+    return {**ends, "num_seeds": row.loss.num_seeds, "text": show_mean(row.loss)}
+
+
+def _metric_title(selection: Selection) -> str:
+    return "Validation loss" if selection.metric == LOSS else selection.metric
