@@ -41,13 +41,13 @@ def use_training(scratch: Path) -> None:
     changes = ["--set", *SHORT, *SMALL]
     assert main(["train", "quick", "--model", "time-indexed-ssm", *changes, "--out", str(out)]) == 0
     assert main(["report", str(out / "runs.jsonl"), "--out", str(scratch / "report")]) == 0
+    message = ""
     with without_the_hub():
         try:
             fetch_hub_text("wikitext-2", scratch / "corpora")
         except ValueError as error:
-            assert "cannot download wikitext-2" in str(error), error
-        else:
-            raise AssertionError("a text was downloaded from a port that nothing listens on")
+            message = str(error)
+    assert "cannot download wikitext-2" in message, message
 
 
 def use_page(scratch: Path) -> None:
