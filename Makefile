@@ -1,18 +1,29 @@
-# make app    serve the demo on http://127.0.0.1:7860
-# make test   run the tests
-# make check  formatting, lint, types
+# make app        serve the demo on http://127.0.0.1:7860
+# make test       run all tests
+# make test-fast  run the tests without browser and long runs
+# make check      formatting, lint, types
+# make format     format, and mend what lint can mend
+# make docs       build the site to build/site
+# make wheel      build the package to dist
+# make help       show this list
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 7860
 
-.PHONY: app test check format clean
+.PHONY: help app test test-fast check format docs wheel clean
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
 
 app: $(VENV)/.app
 	GRADIO_SERVER_PORT=$(PORT) $(BIN)/python app.py
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
+
+test-fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -m "not slow" --ignore tests/browser
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -22,6 +33,12 @@ check: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+wheel: $(VENV)/.dev
+	$(BIN)/python -m hatchling build
 
 clean:
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .cache build dist

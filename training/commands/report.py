@@ -19,9 +19,9 @@ class Report:
     out: Path = Path("runs/report")
     """Folder for tables and figures."""
     readme: Annotated[Path | None, optional("FILE")] = None
-    """Also update the results in this README and the figures in the folder `docs` beside it."""
+    """Also update the results in this README and in the folder `docs` beside it, with its figures."""
     benchmarks: Annotated[Path | None, optional("FOLDER")] = None
-    """Folder with training*.json and generation*.json from `benchmark --out`, whose tables the README shows too."""
+    """Folder with training*.json and generation*.json from `benchmark --out`, whose tables `docs` shows too."""
 
     def run(self) -> int:
         if not self.runs.exists():
@@ -33,10 +33,10 @@ class Report:
 
         report = write_report(records, self.out)
         if self.readme is not None:
-            from training.report.readme import update_readme
+            from training.report.readme import update_documents
             from training.report.readme_figures import write_readme_figures
 
-            update_readme(self.readme, records, self.benchmarks)
+            update_documents(self.readme.parent, records, self.benchmarks)
             write_readme_figures(records, self.readme.parent / "docs")
         for note in report.notes:
             print(note)

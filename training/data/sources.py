@@ -98,13 +98,13 @@ def _assemble(name: str, text: HubText, part: str, path: Path) -> None:
 
 
 def _download(name: str, text: HubText, remote: str) -> str:
-    import httpx
+    from httpx2 import HTTPError
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
     try:
         return hf_hub_download(text.repository, remote, repo_type="dataset", revision=text.revision)
-    except (LocalEntryNotFoundError, OfflineModeIsEnabled, HfHubHTTPError, httpx.HTTPError, OSError) as error:
+    except (LocalEntryNotFoundError, OfflineModeIsEnabled, HfHubHTTPError, HTTPError, OSError) as error:
         raise ValueError(
             f"cannot download {name} from the Hub ({type(error).__name__}). Without a network, put train.txt, "
             "valid.txt and test.txt in a folder and pass --data-dir FOLDER, or train on the built-in text with "

@@ -1,10 +1,12 @@
-"""The numbers in the README: written from records and benchmarks, between marks, and checked by a test."""
+"""The numbers in README and docs: written from records and benchmarks, between marks, and checked by a test."""
 
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from tipshare.files import write_text
 from training.report.folder import headline, results_table_markdown, significance_table_markdown
 from training.report.tables import to_markdown
 from training.results.records import RunRecord
@@ -21,86 +23,127 @@ from training.results.views.document_tables import (
     training_table,
     usual_runs,
 )
+from training.results.views.table import Table
 
 RECIPE = "published-1000"
 NOT_YET = "Not measured yet."
 
+Records = Sequence[RunRecord]
 
-def results_section(records: Sequence[RunRecord]) -> str:
-    """One sentence, the table with the published rows below ours, and every pair of models."""
+
+@dataclass(frozen=True)
+class Part:
+    """A written part of a document.
+
+    Attributes:
+        file: The document, seen from the project's folder.
+        name: What the marks around the part call it.
+        write: Its text, from the records or, for a part `from_benchmarks`, from a folder of benchmark reports.
+    """
+
+    file: str
+    name: str
+    write: Callable[..., str | Table]
+    from_benchmarks: bool = False
+
+
+def short_results(records: Records) -> str:
+    """One sentence and the measured rows."""
     usual = usual_runs(records)
-    parts = [
-        headline(usual, recipe=RECIPE),
-        results_table_markdown(usual, recipe=RECIPE, source="both"),
-        significance_table_markdown(usual, recipe=RECIPE),
-    ]
-    return between_marks("results", "\n\n".join(part.strip() for part in parts))
+    return _join(headline(usual, recipe=RECIPE), results_table_markdown(usual, recipe=RECIPE))
 
 
-def ablation_section(records: Sequence[RunRecord]) -> str:
+def results_with_published(records: Records) -> str:
+    """The measured rows, and the published ones below them."""
+    return results_table_markdown(usual_runs(records), recipe=RECIPE, source="both")
+
+
+def all_pairs(records: Records) -> str:
+    """Every pair of models with its tests."""
+    return significance_table_markdown(usual_runs(records), recipe=RECIPE)
+
+
+def ablations(records: Records) -> str:
     """Where weights come from, and what each source adds to the loss."""
     cells = ablation_cells(records)
-    tables = f"{to_markdown(ablation_table(cells))}\n\n{to_markdown(question_table(cells))}"
-    return between_marks("ablations", tables if cells else NOT_YET)
+    return _join(ablation_table(cells), question_table(cells)) if cells else NOT_YET
 
 
-def repeat_section(records: Sequence[RunRecord]) -> str:
-    """The longer published run and the published shapes, repeated."""
-    return between_marks(
-        "repetitions", f"{to_markdown(timeline_table(records))}\n\n{to_markdown(shape_table(records))}"
-    )
+def checkpoints(records: Records) -> str:
+    """The losses of the bundled checkpoints."""
+    return _join(showcase_in_words(records), showcase_table(records))
 
 
-def showcase_section(records: Sequence[RunRecord]) -> str:
-    """The bundled checkpoints: their losses, other numbers of depth steps, and the search for learning rates."""
-    tables = (showcase_table(records), depth_table(records), search_table(records))
-    return between_marks("showcase", "\n\n".join([showcase_in_words(records), *map(to_markdown, tables)]))
-
-
-def speed_section(folder: Path) -> str:
-    """A table of every benchmark report in a folder, `training*.json` and then `generation*.json`.
+def speed_tables(name: str, make_table: Callable[[dict], Table]) -> Callable[[Path], str]:
+    """A writer of one table per report `NAME*.json` in a folder.
 
     There may be reports of several machines, since which program is faster depends on the processor.
     """
-    tables = []
-    for name, make_table in (("training", training_table), ("generation", generation_table)):
-        for path in sorted(folder.glob(f"{name}*.json"), key=lambda path: path.stem):
-            report = json.loads(path.read_text(encoding="utf-8"))
-            tables += [machine_in_words(report), to_markdown(make_table(report))]
-    return between_marks("speed", "\n\n".join(tables) or NOT_YET)
+
+    def write(folder: Path) -> str:
+        paths = sorted(folder.glob(f"{name}*.json"), key=lambda path: path.stem)
+        reports = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+        parts: list[str | Table] = []
+        for report in reports:
+            parts += [machine_in_words(report), make_table(report)]
+        return _join(*parts) if parts else NOT_YET
+
+    return write
 
 
-# The parts that come from records alone, by the names in their marks.
-SECTIONS: dict[str, Callable[[Sequence[RunRecord]], str]] = {
-    "results": results_section,
-    "ablations": ablation_section,
-    "repetitions": repeat_section,
-    "showcase": showcase_section,
-}
+PARTS: tuple[Part, ...] = (
+    Part("README.md", "results", short_results),
+    Part("docs/results/index.md", "headline", lambda records: headline(usual_runs(records), recipe=RECIPE)),
+    Part("docs/results/index.md", "results", results_with_published),
+    Part("docs/results/index.md", "pairs", all_pairs),
+    Part("docs/results/ablations.md", "ablations", ablations),
+    Part("docs/results/published.md", "timeline", timeline_table),
+    Part("docs/results/published.md", "shapes", shape_table),
+    Part("docs/results/checkpoints.md", "checkpoints", checkpoints),
+    Part("docs/results/checkpoints.md", "depth steps", depth_table),
+    Part("docs/results/checkpoints.md", "learning rates", search_table),
+    Part("docs/results/speed.md", "training speed", speed_tables("training", training_table), True),
+    Part("docs/results/speed.md", "generation speed", speed_tables("generation", generation_table), True),
+)
 
 
-def between_marks(name: str, text: str) -> str:
-    """A part of the README with the marks by which it is found again."""
-    begin, end = _marks(name)
-    return f"{begin}\n\n{text}\n\n{end}"
+def written_parts(records: Records, benchmarks: Path | None = None) -> dict[Part, str]:
+    """The text of every part, with its marks; of the speed only if a folder of benchmark reports is given."""
+    texts = {}
+    for part in PARTS:
+        if not part.from_benchmarks:
+            texts[part] = between_marks(part.name, part.write(records))
+        elif benchmarks is not None:
+            texts[part] = between_marks(part.name, part.write(benchmarks))
+    return texts
 
 
-def update_readme(path: Path, records: Sequence[RunRecord], benchmarks: Path | None = None) -> None:
-    """Replace what stands between the marks of a README; the speed only if a folder of benchmark reports is given."""
-    sections = {name: write(records) for name, write in SECTIONS.items()}
-    if benchmarks is not None:
-        sections["speed"] = speed_section(benchmarks)
-    text = path.read_text(encoding="utf-8")
-    for name, section in sections.items():
-        begin, end = _marks(name)
+def update_documents(root: Path, records: Records, benchmarks: Path | None = None) -> None:
+    """Replace what stands between the marks of README and docs in a project's folder, or nothing at all."""
+    documents: dict[Path, str] = {}
+    for part, written in written_parts(records, benchmarks).items():
+        path = root / part.file
+        if path not in documents and not path.is_file():
+            raise ValueError(f"there is no {path}, for the {part.name} to go in: give the README of a checkout")
+        text = documents.get(path) or path.read_text(encoding="utf-8")
+        begin, end = _marks(part.name)
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
         if len(pattern.findall(text)) != 1:
-            raise ValueError(f"{path} must hold one part from {begin!r} to {end!r}, for the {name} to go in")
-        text = pattern.sub(lambda _, section=section: section, text)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+            raise ValueError(f"{path} must hold one part from {begin!r} to {end!r}, for the {part.name} to go in")
+        documents[path] = pattern.sub(lambda _, written=written: written, text)
+    for path, text in documents.items():
+        write_text(path, text)
+
+
+def between_marks(name: str, part: str | Table) -> str:
+    """A part of a document with the marks by which it is found again."""
+    begin, end = _marks(name)
+    return f"{begin}\n\n{_join(part)}\n\n{end}"
 
 
 def _marks(name: str) -> tuple[str, str]:
     return f"<!-- {name}, written by python -m training report -->", f"<!-- end of {name} -->"
+
+
+def _join(*parts: str | Table) -> str:
+    return "\n\n".join((to_markdown(part) if isinstance(part, Table) else part).strip() for part in parts)

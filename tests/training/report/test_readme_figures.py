@@ -1,4 +1,4 @@
-"""The README's figures show what the records say."""
+"""The figures of README and docs show what the records say."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from training.results.records import read_records
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_figures_in_the_readme_are_those_of_the_records():
+def test_the_figures_in_the_docs_are_those_of_the_records():
     assert outdated_figures(read_records(ROOT / "checkpoints" / "runs.jsonl"), ROOT / "docs") == []
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "results").glob("*.md"))
     for name in README_FIGURES:
-        assert f"(docs/{name})" in readme
+        assert f"(../{name})" in pages
 
 
 def test_a_figure_is_outdated_once_a_number_has_changed(tmp_path):

@@ -1,4 +1,4 @@
-"""The README's numbers are the ones in the records and benchmarks."""
+"""The numbers in README and docs are the ones in the records and benchmarks."""
 
 import json
 from pathlib import Path
@@ -6,19 +6,29 @@ from pathlib import Path
 import pytest
 
 from tests.training.results.factory import make_record
-from training.report.readme import SECTIONS, between_marks, speed_section, update_readme
+from training.report.readme import PARTS, between_marks, update_documents, written_parts
 from training.results.records import read_records
 
 ROOT = Path(__file__).parents[3]
-OTHERS = "".join(between_marks(name, "") for name in SECTIONS if name != "results")
+BENCHMARKS = ROOT / "checkpoints" / "benchmarks"
 
 
-def test_the_readme_shows_what_records_and_benchmarks_say():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.fixture
+def project(tmp_path) -> Path:
+    """A project's folder whose documents hold every mark, and an old text between them."""
+    for part in PARTS:
+        path = tmp_path / part.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        before = path.read_text() if path.exists() else "first line\n"
+        path.write_text(f"{before}{between_marks(part.name, 'old')}\nafter {part.name}\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part.file}, {part.name}")
+def test_a_document_shows_what_records_and_benchmarks_say(part):
     records = read_records(ROOT / "checkpoints" / "runs.jsonl")
-    for name, write in SECTIONS.items():
-        assert write(records) in readme, name
-    assert speed_section(ROOT / "checkpoints" / "benchmarks") in readme
+    written = written_parts(records, BENCHMARKS)[part]
+    assert written in (ROOT / part.file).read_text(encoding="utf-8")
 
 
 def test_runs_of_the_same_seed_repeat_each_other():
@@ -32,38 +42,39 @@ def test_runs_of_the_same_seed_repeat_each_other():
             assert curve[step] == pytest.approx(short[run][step], abs=1e-3)
 
 
-def test_updating_replaces_what_stands_between_the_marks(tmp_path):
-    readme = tmp_path / "README.md"
-    old = between_marks("results", "old") + "\nbetween\n" + between_marks("speed", "slow") + OTHERS
-    readme.write_text(f"before\n{old}\nafter\n")
+def test_updating_replaces_what_stands_between_the_marks(project, tmp_path):
     report = {"parties": {"plain torch": {"step_ms": 400.0}, "standard": {"step_ms": 321.0, "time_over_standard": 1.0}}}
     (tmp_path / "training.json").write_text(json.dumps(report))
-    update_readme(readme, [make_record(loss=1.234)], tmp_path)
-    text = readme.read_text()
-    assert text.startswith("before\n")
-    assert text.endswith("after\n")
-    assert "\nbetween\n" in text
-    assert "old" not in text
-    assert "slow" not in text
-    assert "1.234" in text
-    assert "| Standard | 321 |" in text
+    update_documents(project, [make_record(loss=1.234)], tmp_path)
+    for part in PARTS:
+        text = (project / part.file).read_text()
+        assert text.startswith("first line\n")
+        assert f"\nafter {part.name}\n" in text
+        assert "old" not in text
+    assert "1.234" in (project / "README.md").read_text()
+    assert "| Standard | 321 |" in (project / "docs/results/speed.md").read_text()
 
 
 def test_published_shapes_stay_out_of_the_comparison_of_kinds():
     shaped = make_record("neural-ode", loss=1.111, model="neural-ode, published shape")
-    assert "1.111" not in SECTIONS["results"]([make_record(), shaped])
-    assert "1.111" in SECTIONS["repetitions"]([make_record(), shaped])
+    texts = {(part.file, part.name): text for part, text in written_parts([make_record(), shaped]).items()}
+    assert "1.111" not in texts["README.md", "results"]
+    assert "1.111" not in texts["docs/results/index.md", "results"]
+    assert "1.111" in texts["docs/results/published.md", "shapes"]
 
 
-def test_without_benchmarks_the_speed_stays(tmp_path):
-    readme = tmp_path / "README.md"
-    readme.write_text(between_marks("results", "old") + between_marks("speed", "as it was") + OTHERS)
-    update_readme(readme, [make_record()])
-    assert between_marks("speed", "as it was") in readme.read_text()
+def test_without_benchmarks_the_speed_stays(project):
+    update_documents(project, [make_record()])
+    assert between_marks("training speed", "old") in (project / "docs/results/speed.md").read_text()
 
 
-def test_a_readme_without_marks_is_refused(tmp_path):
-    readme = tmp_path / "README.md"
-    readme.write_text("nothing here")
+def test_nothing_is_written_if_a_mark_is_missing(project):
+    (project / "docs/results/ablations.md").write_text("nothing here")
     with pytest.raises(ValueError, match="must hold one part"):
-        update_readme(readme, [make_record()])
+        update_documents(project, [make_record()])
+    assert between_marks("results", "old") in (project / "README.md").read_text()
+
+
+def test_a_document_that_does_not_exist_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"there is no .*README\.md"):
+        update_documents(tmp_path, [make_record()])

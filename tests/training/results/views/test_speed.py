@@ -2,8 +2,8 @@
 
 import json
 
-from training.report.readme import speed_section
-from training.results.views.document_tables import machine_in_words
+from training.report.readme import speed_tables
+from training.results.views.document_tables import machine_in_words, training_table
 
 PARTIES = {"plain torch": {"step_ms": 184.0}, "standard": {"step_ms": 125.0, "time_over_plain torch": 0.68}}
 MACHINE = {"device": "AMD EPYC (family 26, model 2), 2 threads", "torch": "2.13.0+cpu"}
@@ -29,6 +29,6 @@ def test_every_machine_has_a_table_of_its_own(tmp_path):
     for name, device in (("training", "a new one"), ("training-earlier", "an old one")):
         report = {"machine": {"device": device}, "parties": PARTIES}
         (tmp_path / f"{name}.json").write_text(json.dumps(report))
-    section = speed_section(tmp_path)
+    section = speed_tables("training", training_table)(tmp_path)
     assert section.index("On a new one:") < section.index("On an old one:")
     assert section.count("| Standard | 125 | 0.68 |") == 2
