@@ -194,7 +194,7 @@ def test_one_field_leads_from_a_kind_to_its_ablations():
 def test_unknown_presets_list_the_known_ones():
     with pytest.raises(ValueError, match="default, published, published-large"):
         tipshare.preset("standard", "best")
-    with pytest.raises(ValueError, match="no time-indexed-ssm"):
-        tipshare.preset("time-indexed-ssm", "published")
+    with pytest.raises(ValueError, match="no neural-ode"):
+        tipshare.preset("neural-ode", "published-large")
     with pytest.raises(ValueError, match="unknown model kind"):
         tipshare.preset("mamba")

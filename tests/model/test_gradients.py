@@ -23,7 +23,7 @@ def test_gradients_reach_every_weight_and_training_lowers_the_loss(config):
         assert np.isfinite(leaf).all(), name
         assert np.abs(leaf).max() > 0, name
     for _ in range(5):
-        model = eqx.apply_updates(model, jax.tree.map(lambda g: -0.05 * g, gradients))
+        model = eqx.apply_updates(model, jax.tree.map(lambda g: -0.02 * g, gradients))
         later, gradients = loss_of(model)
     assert later < loss
 
