@@ -82,6 +82,8 @@ class RunRecord:
             raise ValueError(f"config: {str(error)[:200]}") from error
         if config.kind != self.kind:
             raise ValueError(f"kind={self.kind!r} is not the kind of its config, {config.kind!r}")
+        # With the fields that did not exist when it was written, so that the same model is the same in all records.
+        object.__setattr__(self, "config", config.to_dict())
 
     @property
     def id(self) -> str:

@@ -23,10 +23,12 @@ from tipshare.model.weights.generated import GeneratedArray, TimeMlp
 STACKED = ("depth", "qkv")
 
 
-def muon_dimensions(model: LanguageModel) -> Any:
-    """`model` with each named array replaced by `MuonDimensionNumbers`, or by None where AdamW moves it."""
+def muon_dimensions(model: LanguageModel) -> tuple[Any, Any]:
+    """Two trees like `model`: for each named array its `MuonDimensionNumbers`, or None where AdamW moves it; and for
+    each array "muon" or "adam".
+    """
 
-    def dimensions(node: Any) -> Any:
+    def dimensions_of(node: Any) -> Any:
         nothing = jax.tree.map(lambda _: None, node, is_leaf=_is_named)
         if isinstance(node, Linear) and node.weight is not None:
             return dataclasses.replace(nothing, weight=_matrix(node.weight, node.In))
@@ -38,7 +40,14 @@ def muon_dimensions(model: LanguageModel) -> Any:
         return isinstance(node, Linear | StepSize | Gate | GeneratedArray | TimeMlp) or _is_named(node)
 
     outside = jax.tree.map(lambda _: None, dataclasses.replace(model, block=None), is_leaf=_is_named)
-    return dataclasses.replace(outside, block=jax.tree.map(dimensions, model.block, is_leaf=is_part))
+    dimensions = dataclasses.replace(outside, block=jax.tree.map(dimensions_of, model.block, is_leaf=is_part))
+    labels = jax.tree.map(
+        lambda each, arrays: jax.tree.map(lambda _: "adam" if each is None else "muon", arrays),
+        dimensions,
+        model,
+        is_leaf=lambda node: node is None or isinstance(node, MuonDimensionNumbers),
+    )
+    return dimensions, labels
 
 
 def _matrix(weight: NamedArray, In: tuple[Axis, ...]) -> MuonDimensionNumbers:

@@ -2,14 +2,19 @@
 
 import jax
 import optax
+import optax.contrib
 from haliax import NamedArray
 
+from tipshare.model.language_model import LanguageModel
+from training.engine.muon import muon_dimensions
 from training.recipes.recipe import Recipe
 
+# Root mean square of Muon's updates relative to the learning rate, as AdamW's is in practice (Liu et al., 2025).
+UPDATE_SIZE = 0.2
 
-def learning_rate_schedule(recipe: Recipe, kind: str) -> optax.Schedule:
+
+def learning_rate_schedule(recipe: Recipe, peak: float) -> optax.Schedule:
     """Learning rate by training step, counted from 0."""
-    peak = recipe.kind_learning_rates.get(kind, recipe.learning_rate)
     steps = recipe.num_steps - recipe.warmup_steps
     if recipe.schedule == "cosine":
         after = optax.cosine_decay_schedule(peak, steps, alpha=recipe.final_learning_rate_share)
@@ -22,14 +27,32 @@ def learning_rate_schedule(recipe: Recipe, kind: str) -> optax.Schedule:
     return optax.join_schedules([rise, after], [recipe.warmup_steps])
 
 
-def make_optimizer(recipe: Recipe, kind: str) -> optax.GradientTransformation:
-    """Clipping, Adam's scaling, weight decay on matrices, learning rate: those that the recipe asks for."""
-    parts = [optax.clip_by_global_norm(recipe.clip_norm)] if recipe.clip_norm else []
-    parts.append(optax.scale_by_adam(b1=recipe.betas[0], b2=recipe.betas[1]))
-    if recipe.optimizer == "adamw" and recipe.weight_decay:
-        parts.append(optax.add_decayed_weights(recipe.weight_decay, mask=is_matrix))
-    schedule = learning_rate_schedule(recipe, kind)
-    return optax.chain(*parts, optax.scale_by_learning_rate(schedule))
+def make_optimizer(recipe: Recipe, kind: str, model: LanguageModel) -> optax.GradientTransformation:
+    """Clipping, Adam's or Muon's scaling, weight decay on matrices, learning rate: those that the recipe asks for.
+
+    Args:
+        model: The model, or its shapes; Muon needs to know which arrays are matrices.
+    """
+    clip = [optax.clip_by_global_norm(recipe.clip_norm)] if recipe.clip_norm else []
+    peak = recipe.rate_of(kind)
+    if recipe.optimizer != "muon":
+        return optax.chain(*clip, *_adam(recipe, peak))
+    dimensions, labels = muon_dimensions(model)
+    # Both trees as functions: optax would call a tree of a model's class, which has a __call__ of its own.
+    muon = optax.contrib.muon(
+        learning_rate_schedule(recipe, peak),
+        weight_decay=recipe.weight_decay,
+        muon_weight_dimension_numbers=lambda _: dimensions,
+        consistent_rms=UPDATE_SIZE,
+    )
+    adam = optax.chain(*_adam(recipe, recipe.rate_of(kind, "adam_learning_rate") or peak))
+    return optax.chain(*clip, optax.partition({"muon": muon, "adam": adam}, lambda _: labels))
+
+
+def _adam(recipe: Recipe, peak: float) -> list[optax.GradientTransformation]:
+    decay = [optax.add_decayed_weights(recipe.weight_decay, mask=is_matrix)] if recipe.weight_decay else []
+    scale = optax.scale_by_adam(b1=recipe.betas[0], b2=recipe.betas[1])
+    return [scale, *decay, optax.scale_by_learning_rate(learning_rate_schedule(recipe, peak))]
 
 
 def is_matrix(parameters: object) -> object:

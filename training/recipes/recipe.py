@@ -12,7 +12,7 @@ from tipshare.config import KINDS, ModelConfig
 from tipshare.presets import preset
 from tipshare.validation import check_fields
 
-Optimizer = Literal["adam", "adamw"]
+Optimizer = Literal["adam", "adamw", "muon"]
 Schedule = Literal["constant", "cosine"]
 Precision = Literal["float32", "bfloat16"]
 
@@ -20,6 +20,16 @@ Precision = Literal["float32", "bfloat16"]
 LONGEST_NAME = 120
 # How a run is saved and what is measured besides its curve; neither changes the curve.
 OBSERVATION = ("save_every", "sample_every", "full_evaluation", "depth_evaluation")
+# Learning rates by kind, and the rates that they replace.
+BY_KIND = {"kind_learning_rates": "learning_rate", "kind_adam_learning_rates": "adam_learning_rate"}
+# Fields that are younger than the first records, and what runs did before: a run that still does so is the same run.
+ADDED_SETTINGS = {
+    "adam_learning_rate": 0.0,
+    "depth_steps": [],
+    "depth_weights": [],
+    "depth_growth": 0.0,
+    "consistency": 0.0,
+}
 # How a recipe is described, and what the command line has arguments of its own for.
 DESCRIPTION = ("name", "summary", "cost", "expected", "variants", "seeds", "model")
 
@@ -46,8 +56,11 @@ class Recipe:
         length: Bytes per window; also the context of the model.
         accumulate: Passes whose gradients are averaged into one training step.
         betas: Decay rates of Adam's two averages.
+        optimizer: `muon` moves the dense weights of the blocks, and AdamW the rest.
         learning_rate: Peak learning rate.
         kind_learning_rates: Peak learning rates of kinds that need another one.
+        adam_learning_rate: Peak learning rate of what AdamW moves beside Muon; 0 for the same as Muon's.
+        kind_adam_learning_rates: The same for kinds that need another one.
         warmup_steps: Steps of linear rise to the peak.
         final_learning_rate_share: Learning rate at the end of the cosine, as a share of the peak.
         weight_decay: AdamW's decay; on matrices only.
@@ -86,6 +99,8 @@ class Recipe:
     betas: tuple[float, float] = (0.9, 0.999)
     learning_rate: float = 3e-4
     kind_learning_rates: Mapping[str, float] = field(default_factory=dict)
+    adam_learning_rate: float = 0.0
+    kind_adam_learning_rates: Mapping[str, float] = field(default_factory=dict)
     schedule: Schedule = "constant"
     warmup_steps: int = field(default=0, metadata={"least": 0})
     final_learning_rate_share: float = field(default=0.1, metadata={"most": 1.0})
@@ -110,7 +125,8 @@ class Recipe:
         check_fields(self, f"recipe {self.name}: ")
         if not all(0 <= beta < 1 for beta in self.betas) or len(self.betas) != 2:
             raise ValueError(f"recipe {self.name}: betas={self.betas} must be two numbers from 0 to below 1")
-        if self.learning_rate <= 0 or any(rate <= 0 for rate in self.kind_learning_rates.values()):
+        own_rates = (rate for by_kind in BY_KIND for rate in getattr(self, by_kind).values())
+        if self.learning_rate <= 0 or any(rate <= 0 for rate in own_rates):
             raise ValueError(f"recipe {self.name}: every learning rate must be above 0")
         if self.warmup_steps >= self.num_steps:
             raise ValueError(
@@ -143,9 +159,15 @@ class Recipe:
 
     def settings_of(self, kind: str) -> dict[str, Any]:
         """The fields that the curve of a run depends on, as JSON values, for its record."""
-        settings = {name: value for name, value in vars(self).items() if name not in (*OBSERVATION, *DESCRIPTION)}
-        settings["learning_rate"] = settings.pop("kind_learning_rates").get(kind, self.learning_rate)
-        return json.loads(json.dumps(settings))
+        left_out = (*OBSERVATION, *DESCRIPTION, *BY_KIND)
+        settings = {name: value for name, value in vars(self).items() if name not in left_out}
+        settings |= {name: self.rate_of(kind, name) for name in BY_KIND.values()}
+        settings = json.loads(json.dumps(settings))
+        return {name: value for name, value in settings.items() if value != ADDED_SETTINGS.get(name, ...)}
+
+    def rate_of(self, kind: str, name: str = "learning_rate") -> float:
+        """A peak learning rate of a kind: the kind's own, if the recipe has one."""
+        return getattr(self, f"kind_{name}s").get(kind, getattr(self, name))
 
     def configure(self, model: str, preset_name: str = "default") -> tuple[str, ModelConfig]:
         """Label and config of one model: a kind, or a variant of this recipe."""
@@ -170,7 +192,7 @@ class Recipe:
         fields: dict[str, Any] = {}
         model = dict(self.model)
         types = get_type_hints(type(self))
-        known = [each for each in types if each not in (*DESCRIPTION, "kind_learning_rates")]
+        known = [each for each in types if each not in (*DESCRIPTION, *BY_KIND)]
         for change in changes:
             name, equals, text = change.partition("=")
             if not equals:
@@ -183,8 +205,7 @@ class Recipe:
                 fields[name] = tuple(value if isinstance(value, list) else [value]) if is_tuple else value
             else:
                 raise ValueError(f"unknown recipe field {name!r}; there are {', '.join(known)} and model.FIELD")
-        if "learning_rate" in fields:
-            fields["kind_learning_rates"] = {}
+        fields |= {by_kind: {} for by_kind, rate in BY_KIND.items() if rate in fields}
         marked = [change for change in changes if change.partition("=")[0] not in OBSERVATION]
         name = "+".join([self.name, *sorted(marked)])
         return dataclasses.replace(self, **fields, model=model, name=name)

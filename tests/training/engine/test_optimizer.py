@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 from haliax import Axis
 
-from tests.factories import GRID
+from tests.factories import GRID, build
 from tests.training.engine.tiny import TINY
+from training.engine.muon import muon_dimensions
 from training.engine.optimizer import is_matrix, learning_rate_schedule, make_optimizer
 from training.recipes.library import RECIPES
 
 
 def test_warm_up_rises_to_the_peak_and_cosine_falls_to_its_share():
     changes = ["num_steps=14", "warmup_steps=4", "schedule=cosine", "learning_rate=1", "final_learning_rate_share=0.1"]
-    rate = learning_rate_schedule(TINY.change(changes), "standard")
+    rate = learning_rate_schedule(TINY.change(changes), 1.0)
     found = [float(rate(step)) for step in range(14)]
     np.testing.assert_allclose(found[:5], [0.25, 0.5, 0.75, 1.0, 1.0], rtol=1e-6)
     np.testing.assert_allclose(found[9], 0.55, rtol=1e-6)  # half way down
@@ -27,11 +28,14 @@ def test_warm_up_rises_to_the_peak_and_cosine_falls_to_its_share():
 
 
 def test_a_constant_rate_is_constant_and_kinds_may_have_their_own():
-    rate = learning_rate_schedule(TINY, "standard")
+    rate = learning_rate_schedule(TINY, TINY.rate_of("standard"))
     assert float(rate(0)) == float(rate(11)) == pytest.approx(1e-2)
     showcase = RECIPES["showcase"]
     assert showcase.kind_learning_rates["standard"] != showcase.learning_rate
-    peaks = [float(learning_rate_schedule(showcase, kind)(200)) for kind in ("standard", "time-indexed-ssm")]
+    peaks = [
+        float(learning_rate_schedule(showcase, showcase.rate_of(kind))(200))
+        for kind in ("standard", "time-indexed-ssm")
+    ]
     np.testing.assert_allclose(peaks, [showcase.kind_learning_rates["standard"], showcase.learning_rate])
 
 
@@ -60,7 +64,7 @@ def test_only_matrices_and_what_generates_them_decay():
 
 def test_one_adamw_step_by_hand():
     changes = ["optimizer=adamw", "weight_decay=0.1", "learning_rate=0.5", "clip_norm=1"]
-    optimizer = make_optimizer(TINY.change(changes), "standard")
+    optimizer = make_optimizer(TINY.change(changes), "standard", build(GRID["standard"]))
     A, B = Axis("a", 2), Axis("b", 2)
     parameters = {"matrix": hax.full((A, B), 2.0), "vector": hax.full(A, 2.0)}
     gradients = jax.tree.map(lambda leaf: jnp.full_like(leaf, 3.0), parameters)
@@ -68,3 +72,41 @@ def test_one_adamw_step_by_hand():
     # Adam's first step has length 1 whatever the gradient; matrices shrink by a tenth of themselves on top.
     np.testing.assert_allclose(updates["vector"].array, -0.5, rtol=1e-4)
     np.testing.assert_allclose(updates["matrix"].array, -0.5 * (1 + 0.1 * 2.0), rtol=1e-4)
+
+
+MATRICES = {
+    "standard": {"qkv": 3, "output": 1, "up": 1, "down": 1},
+    "time-indexed-ssm": {"qkv": 3, "output": 1, "enter": 1, "branch": 1, "into_state": 1, "from_state": 1, "leave": 1},
+    "neural-ode": {},
+}
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+def test_muon_makes_every_dense_matrix_of_the_blocks_orthogonal_by_itself_and_leaves_the_rest_to_adam(kind):
+    recipe = TINY.change(["optimizer=muon", "learning_rate=0.5", "adam_learning_rate=0.01", "weight_decay=0"])
+    model = build(GRID[kind])
+    parameters = eqx.filter(model, eqx.is_array)
+    optimizer = make_optimizer(recipe, kind, model)
+    updates, _ = jax.jit(optimizer.update)(parameters, optimizer.init(parameters), parameters)
+    _, labels = muon_dimensions(model)
+    moved = {
+        jax.tree_util.keystr(path): np.asarray(update)
+        for (path, update), label in zip(jax.tree.leaves_with_path(updates), jax.tree.leaves(labels), strict=True)
+        if label == "muon"
+    }
+    found = {name: [each for path, each in moved.items() if f".{name}." in path] for name in MATRICES[kind]}
+    assert sum(map(len, found.values())) + (kind == "time-indexed-ssm") == len(moved)  # and the step size's matrix
+    for name, stacks in found.items():
+        for stack in stacks:
+            depth = GRID[kind].num_layers if kind == "standard" else 1
+            each = stack.reshape(depth, *stack.shape[1:] if kind == "standard" else stack.shape)
+            if name == "qkv":  # embed, (query | key | value), heads, head_size
+                each = np.moveaxis(each, 2, 1).reshape(depth * 3, each.shape[1], -1)
+            elif name == "output":
+                each = each.reshape(depth, -1, each.shape[-1])
+            for matrix in each:
+                singular = np.linalg.svd(matrix, compute_uv=False) / (0.5 * 0.2 * max(matrix.shape) ** 0.5)
+                # Five iterations leave the smallest ones of a square matrix behind.
+                assert 0.65 < np.median(singular) <= singular.max() < 1.3, name
+    embedding = np.abs(updates.embedding.array)
+    np.testing.assert_allclose(embedding[embedding > 0], 0.01, rtol=1e-2)
