@@ -1,4 +1,4 @@
-"""From ValueError to words on the page."""
+"""ValueErrors as messages on the page."""
 
 import functools
 import html
@@ -9,18 +9,18 @@ from typing import Any
 
 import gradio as gr
 
-# A path of this machine says nothing to a visitor and something to an attacker; addresses on the web stay.
+# Paths of the server mean nothing to a visitor and may help an attacker; web addresses are kept.
 _PATH = re.compile(r"(?<![\w:/.])/(?:[\w.@+-]+/)+[\w.@+-]*")
 
 
 def in_words(error: ValueError) -> str:
-    """The message of an error, fit to be shown."""
+    """The message of an error as the page shows it."""
     message = _PATH.sub("(a file of the server)", str(error).strip()) or "this does not work"
     return message[0].upper() + message[1:]
 
 
 def shown_to_user(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, or generator, with ValueError shown as a message on the page; other errors stay bugs."""
+    """The function or generator with ValueErrors shown as messages on the page; other errors are bugs."""
     if inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)
@@ -43,6 +43,6 @@ def shown_to_user(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _gradio_error(error: ValueError) -> gr.Error:
-    # Gradio shows messages as HTML; quotes are harmless there and easier to read plainly from the API.
+    # Gradio shows messages as HTML, in which quotes are harmless; clients of the API read them more easily unescaped.
     message = html.escape(in_words(error), quote=False)
     return gr.Error(message, title="That did not work", duration=12, print_exception=False)

@@ -1,13 +1,13 @@
-"""How the page's events wait: settings that several tabs share."""
+"""Queue settings of the page's events, shared by several tabs."""
 
 from typing import Any
 
-# Writing and scoring share the cores: two visitors at a time, the others wait in line.
+# Writing and scoring share the cores: two visitors at a time, the others wait in the queue.
 TURNS: dict[str, Any] = {"concurrency_id": "models", "concurrency_limit": 2}
-# Events that only fill the page. They can be called like all others, but what other programs and language models are
-# offered is `/write`, `/score`, `/models` and `/load_model`.
+# Events of the page itself. Other programs may call them, but the documented endpoints are `/write`, `/score`,
+# `/models` and `/load_model`.
 ON_PAGE: dict[str, Any] = {"api_visibility": "undocumented"}
-# What takes no time and cannot fail does not wait in line.
+# Events that take no time and cannot fail bypass the queue.
 QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden", **ON_PAGE}
-# What may fail goes through the queue, whose errors the page shows in words, but waits for nobody.
+# Events that may fail go through the queue, so that the page shows their errors, but without a limit on how many run.
 CHECKED: dict[str, Any] = {"concurrency_limit": None, "show_progress": "hidden", **ON_PAGE}

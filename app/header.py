@@ -1,4 +1,4 @@
-"""The top of the page: what this is, and how to fetch another model."""
+"""The header of the page: its title, and loading another model."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ TITLE = "<h1>tipshare</h1><p>One block, every depth: <code>W(t) = W · σ(g(t))<
 
 
 def build_header(shelf: ModelShelf) -> Any:
-    """Lay out the header; returns the event of a model's arrival."""
+    """Lay out the header; returns the event that loads a model."""
 
     def load_model(source: str, progress: gr.Progress = gr.Progress()) -> tuple[str, str]:  # noqa: B008
-        """Put a model on the shelf; returns the name by which the other events know it.
+        """Load a model; returns its name, which the other endpoints take.
 
         Args:
             source: A Hub id (organisation/name), or the name of a bundled model.

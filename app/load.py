@@ -1,7 +1,7 @@
-"""`python -m app.load http://127.0.0.1:7860`: many clients at once against a running demo, to see that it holds.
+"""`python -m app.load http://127.0.0.1:7860`: a load test of a running demo with many clients at once.
 
-Every client asks again and again until the time is over. Printed are failures, latencies, how long the page itself took
-to answer meanwhile, and the server's memory before and after, if it runs on this machine.
+Every client sends requests until the time is over. The report has failures, latencies of requests and of the page
+itself, and the server's memory before and after if its process is given.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 
 @dataclass
 class Tally:
-    """What the clients saw; shared between threads."""
+    """The clients' results; shared between threads."""
 
     seconds: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -31,7 +31,7 @@ class Tally:
 
 
 def main() -> int:
-    """Parse the command line, press on, report."""
+    """Parse the command line, run the clients, print the report."""
     parser = argparse.ArgumentParser(prog="python -m app.load", description=__doc__)
     parser.add_argument("address", nargs="?", default="http://127.0.0.1:7860", help="(default %(default)s)")
     parser.add_argument("--clients", type=int, default=32, help="(default %(default)s)")
@@ -40,16 +40,16 @@ def main() -> int:
     parser.add_argument("--pid", type=int, help="process of the server, to read its memory")
     options = parser.parse_args()
     before = memory_mb(options.pid)
-    tally = press(options.address, options.clients, options.seconds, options.length)
+    tally = run_clients(options.address, options.clients, options.seconds, options.length)
     report(tally, options.clients, before, memory_mb(options.pid))
     return 1 if tally.failures else 0
 
 
-def press(address: str, clients: int, seconds: float, length: int) -> Tally:
-    """Let clients generate side by side until the time is over; each finishes what it has begun."""
+def run_clients(address: str, clients: int, seconds: float, length: int) -> Tally:
+    """Run clients in parallel until the time is over; each completes its last request."""
     tally, ends = Tally(), time.monotonic() + seconds
     threads = [
-        threading.Thread(target=_ask_again, args=(address, number, ends, length, tally)) for number in range(clients)
+        threading.Thread(target=_run_client, args=(address, number, ends, length, tally)) for number in range(clients)
     ]
     threads.append(threading.Thread(target=_watch_page, args=(address, ends, tally)))
     for thread in threads:
@@ -59,7 +59,7 @@ def press(address: str, clients: int, seconds: float, length: int) -> Tally:
     return tally
 
 
-def _ask_again(address: str, number: int, ends: float, length: int, tally: Tally) -> None:
+def _run_client(address: str, number: int, ends: float, length: int, tally: Tally) -> None:
     from gradio_client import Client
     from gradio_client.exceptions import AppError
     from httpx import HTTPError
@@ -94,7 +94,7 @@ def _watch_page(address: str, ends: float, tally: Tally) -> None:
 
 
 def memory_mb(process: int | None) -> float | None:
-    """Resident memory of a process in megabytes, where the system tells it."""
+    """Resident memory of a process in megabytes; None if it is not known."""
     status = Path(f"/proc/{process}/status")
     if process is None or not status.exists():
         return None
@@ -103,7 +103,7 @@ def memory_mb(process: int | None) -> float | None:
 
 
 def report(tally: Tally, clients: int, before: float | None, after: float | None) -> None:
-    """Print what was seen."""
+    """Print the results."""
     print(f"{clients} clients, {len(tally.seconds)} requests, {len(tally.failures)} failures")
     for failure, count in {each: tally.failures.count(each) for each in tally.failures}.items():
         print(f"  {count} x {failure}")

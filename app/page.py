@@ -11,9 +11,9 @@ from app.header import build_header
 from app.results.tab import build_results_tab
 from app.shelf import ModelShelf
 
-# Visitors who wait in line, at most; one more is told that the page is busy.
+# Length of the queue; when it is full, visitors are told that the page is busy.
 MOST_WAITING = 128
-# Of one event at a time; writing and scoring share two turns among all their events.
+# How often one event runs at the same time; writing and scoring share a limit of their own.
 AT_ONCE = 2
 
 TABS = {"generate": "Generate", "gates": "Gates", "results": "Results", "about": "About"}
@@ -43,6 +43,6 @@ def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.
 
 
 def open_tab(request: gr.Request) -> gr.Tabs:
-    """The tab that the address names, as in `?tab=gates`."""
+    """Select the tab in the page's address, as in `?tab=gates`."""
     wanted = request.query_params.get("tab", "")
     return gr.Tabs(selected=wanted if wanted in TABS else "generate")

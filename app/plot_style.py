@@ -1,4 +1,4 @@
-"""How plotly figures look on the page, in light and dark and on narrow screens."""
+"""The style of plotly figures on the page: light and dark themes, narrow screens."""
 
 import html
 import json
@@ -16,9 +16,9 @@ GRID = "rgba(128, 128, 128, 0.22)"
 CLEAR = "rgba(0, 0, 0, 0)"
 MONO_FAMILY = ", ".join(MONO)
 
-# From orange through light grey to blue: both ends can be told apart by colour-blind readers.
+# From orange through light grey to blue, which colour-blind readers can tell apart.
 DIVERGING = [[0.0, "#B34700"], [0.25, "#F0A878"], [0.5, "#F3F4F6"], [0.75, "#7FB8DB"], [1.0, "#005A8F"]]
-# Never so dark that dark letters on it are hard to read.
+# Light enough for dark text on every colour.
 SEQUENTIAL = [[0.0, "#F3F4F6"], [0.5, "#A5D1EC"], [1.0, "#4BA3D6"]]
 DARK_TEXT = "#1F2937"
 # Marks of `tipshare.kinds` by the names that plotly has for them.
@@ -31,16 +31,16 @@ def symbol_of(kind: str, *, hollow: bool = False) -> str:
 
 
 def new_figure(height: int, *, legend: bool = True) -> go.Figure:
-    """An empty figure that lets the page show through, with its legend above the axes."""
+    """An empty figure with a transparent background and its legend above the axes."""
     figure = go.Figure()
     dress(figure, height, legend=legend)
     return figure
 
 
 def dress(figure: go.Figure, height: int, *, legend: bool = True) -> None:
-    """Give a figure the looks of the page."""
+    """Apply the style of the page to a figure."""
     figure.update_layout(
-        # Without one, plotly adds its own, with a background.
+        # Plotly's default template has a background.
         template=go.layout.Template(),
         height=height,
         paper_bgcolor=CLEAR,
@@ -62,18 +62,18 @@ def dress(figure: go.Figure, height: int, *, legend: bool = True) -> None:
     }
     figure.update_xaxes(**axis)
     figure.update_yaxes(**axis)
-    # Titles of panels, which plotly makes as large as a title of the whole.
+    # Titles of panels; plotly's default is the size of a figure's title.
     figure.update_annotations(font={"size": 13})
 
 
 def colour_bar(**changes: Any) -> dict[str, Any]:
-    """A flat colour bar along the lower edge, which leaves narrow screens their width."""
+    """A horizontal colour bar along the lower edge, which takes no width from narrow screens."""
     bar: dict[str, Any] = {"orientation": "h", "thickness": 10, "len": 0.9, "outlinewidth": 0, "nticks": 5}
     return {**bar, "y": 0, "yref": "container", "yanchor": "bottom", **changes}
 
 
 def words_figure(words: str, *, height: int = 200) -> go.Figure:
-    """A figure that says in words why there is nothing to draw."""
+    """A figure with a message instead of data."""
     figure = new_figure(height, legend=False)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
@@ -82,7 +82,7 @@ def words_figure(words: str, *, height: int = 200) -> go.Figure:
 
 
 def for_page(figure: go.Figure, name: str) -> PlotData:
-    """A figure as the page takes it, with the name its picture is downloaded under."""
+    """A figure as Gradio takes it, with the file name for downloads of its picture."""
     config = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["lasso2d", "select2d"],
@@ -92,12 +92,12 @@ def for_page(figure: go.Figure, name: str) -> PlotData:
 
 
 def plain(text: str) -> str:
-    """A text that others wrote, fit for plotly, which reads tags in labels."""
+    """A text with its HTML escaped, because plotly interprets tags in labels."""
     return html.escape(text, quote=False)
 
 
 def wrap_words(text: str, width: int = 46) -> str:
-    """Escaped words in lines of at most so many letters."""
+    """A text, escaped, in lines of at most `width` characters."""
     lines, line = [], ""
     for word in text.split():
         if line and len(line) + 1 + len(word) > width:
@@ -109,6 +109,6 @@ def wrap_words(text: str, width: int = 46) -> str:
 
 
 def transparent(colour: str, share: float) -> str:
-    """A colour such as #0072B2 with some of what lies behind it."""
+    """A colour such as #0072B2 at an opacity of `share`."""
     red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {share})"

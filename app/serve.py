@@ -1,4 +1,4 @@
-"""Launch the page: settings that keep it on this machine, and how long it took."""
+"""Launch the page."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ def is_space(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def launch_settings() -> dict[str, Any]:
-    """Arguments of `launch`: what Gradio 6 takes there, and nothing that leaves this machine."""
+    """Arguments of `launch`: no outside requests, and reachable from this machine only unless it is a Space."""
     from app.style import css, script, theme
 
     return {
@@ -38,12 +38,12 @@ def launch_settings() -> dict[str, Any]:
 
 
 def say(text: str) -> None:
-    """A line for whoever started the page."""
+    """Print a line on the server's terminal."""
     print(text, flush=True)
 
 
 def serve() -> None:
-    """Build the page, serve it, warm up in the background, and stay until interrupted."""
+    """Build the page, serve it, warm up in the background, and run until interrupted."""
     began = time.perf_counter()
     os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
     from app.page import build_demo

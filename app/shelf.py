@@ -15,19 +15,19 @@ from tipshare.model.language_model import LanguageModel
 from tipshare.model.parameters import count_parameters
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
-# The page is for models of a few million parameters; one visitor must not take the memory of all.
+# A limit for visitors' models, so that one visitor cannot use all memory.
 MOST_PARAMETERS = 400_000_000
-# Fetched models beyond this many push out the one that was fetched first.
+# Number of fetched models that are kept; the one that was fetched first is dropped.
 MOST_ADDED = 8
 
 
 @dataclass(frozen=True)
 class Listing:
-    """What is known of a model before its weights are read.
+    """What is known of a model before its weights are loaded.
 
     Attributes:
         name: A bundled folder's name, or a Hub id.
-        label: What readers see; names that differ where two models of one kind stand side by side.
+        label: The name that readers see; unique on the shelf.
         record: The run that made the weights, if it is known.
     """
 
@@ -51,7 +51,7 @@ class Listing:
 
     @property
     def effective(self) -> int:
-        """Parameters that one pass reads: the weights of all depth steps, without the networks behind them."""
+        """Parameters of the frozen model: the weights of all depth steps, without gates and hypernetworks."""
         return _count(self.config, True)
 
     @property
@@ -84,7 +84,7 @@ class ModelShelf:
         self._added: list[str] = []
 
     def names(self) -> list[str]:
-        """Bundled models in the order of the palette, then those that were added."""
+        """Bundled models, ordered by kind, then those that were added."""
         with self._guard:
             added = list(self._added)
         return [*sorted(list_bundled(), key=_bundled_order), *added]
@@ -112,7 +112,7 @@ class ModelShelf:
         return source
 
     def label(self, name: str) -> str:
-        """What readers see: the kind's title, or the record's; with the name where another has the same title."""
+        """The kind's title, or the record's label; with the model's name if another model has the same title."""
         titles = {each: self._title(each) for each in self.names()}
         title = titles.get(name, name)
         return title if list(titles.values()).count(title) == 1 else f"{title} ({name})"
@@ -132,7 +132,7 @@ class ModelShelf:
         with self._lock_of(name):
             model = self._models.get(name)
             if model is None:
-                # bfloat16 is for small files; a CPU is faster, and every byte's odds more exact, in float32.
+                # bfloat16 is for small files; on a CPU, float32 is faster and more exact.
                 model = self._open(name).load("float32")
                 self._models[name] = model
         return Entry(name, listing.label, listing.config, listing.record, model)
@@ -160,7 +160,7 @@ class ModelShelf:
     def _find(self, name: str) -> Checkpoint:
         if name in list_bundled():
             return read_folder(bundle_folder() / name, "bundle")
-        # With a revision the name is never taken for a folder of this machine.
+        # With a revision, the name is never taken for a local folder.
         checkpoint = open_checkpoint(name, revision="main", token=None if self._use_login else False)
         count = count_parameters(checkpoint.shapes).total
         if count > MOST_PARAMETERS:
@@ -192,7 +192,4 @@ def _bundled_kind(name: str) -> str | None:
 
 
 def _bundled_order(name: str) -> tuple[int, str]:
-    try:
-        return rank_of(_bundled_kind(name) or ""), name
-    except ValueError:
-        return len(name), name
+    return rank_of(_bundled_kind(name) or ""), name

@@ -1,4 +1,4 @@
-"""How the page looks: Gradio's theme with system fonts and our neutral colours."""
+"""The style of the page: a Gradio theme with system fonts, style sheets and scripts."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "DejaVu Sans Mono
 
 
 def theme() -> themes.Base:
-    """The theme; fonts are those of the reader's system, so that nothing is fetched."""
+    """The theme; its fonts are installed on the reader's system, so that none is downloaded."""
     return themes.Base(
         primary_hue=themes.colors.indigo,
         neutral_hue=themes.colors.gray,
@@ -23,7 +23,7 @@ def theme() -> themes.Base:
 
 
 def css() -> str:
-    """The style sheet of the page, and a dot in its colour before each model that is named after its kind."""
+    """The style sheet of the page, with a dot in the kind's colour before each model in the list."""
     dot = 'content: ""; display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 50%;'
     rules = [
         f'#models input[name*="{kind}"] + span::before {{ {dot} background: {look.colour}; }}'
@@ -34,5 +34,5 @@ def css() -> str:
 
 
 def script() -> str:
-    """What runs in the browser, for the document's head."""
+    """The page's script, for the head of the document."""
     return f"<script>\n{(ASSETS / 'page.js').read_text(encoding='utf-8')}\n</script>"

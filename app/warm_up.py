@@ -1,4 +1,4 @@
-"""Load and compile in the background, so that the first visitor's first byte comes soon."""
+"""Load and compile in the background, so that the first visitor does not wait for it."""
 
 import threading
 import time
@@ -12,9 +12,9 @@ from app.shelf import ModelShelf
 
 
 def warm_up(shelf: ModelShelf, say: Callable[[str], None]) -> None:
-    """Run every bundled model once on a short and on a long prompt and let it score; then time a first byte.
+    """Run every bundled model on a short and on a long prompt, score a text, and measure the time to a first byte.
 
-    At last the views of the Gates tab, which a visitor looks at later.
+    The views of the Gates tab come last.
     """
     began = time.perf_counter()
     names = []
@@ -47,7 +47,7 @@ def warm_up(shelf: ModelShelf, say: Callable[[str], None]) -> None:
 
 
 def warm_up_in_background(shelf: ModelShelf, say: Callable[[str], None]) -> threading.Thread:
-    """`warm_up` in a thread that ends with the program."""
+    """Run `warm_up` in a daemon thread."""
     thread = threading.Thread(target=warm_up, args=(shelf, say), name="warm-up", daemon=True)
     thread.start()
     return thread

@@ -1,5 +1,5 @@
 "use strict";
-// What runs in the browser: odds of a byte on hover and with the arrow keys, copying, downloading, addresses of tabs.
+// What runs in the browser: the probabilities of a byte on hover and with the arrow keys, copying, downloading, addresses of tabs.
 // Everything a model or a visitor wrote is put on the page as text, never as HTML.
 window.tipshare = (() => {
   const NAMES = { 9: "tab", 10: "newline", 13: "return", 32: "space", 127: "delete" };

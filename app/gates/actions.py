@@ -1,4 +1,4 @@
-"""What the Gates tab does, as plain functions of a shelf and the names chosen on the page."""
+"""The actions of the Gates tab, as functions of a shelf and the names chosen on the page."""
 
 import html
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from app.shelf import ModelShelf
 from tipshare.analysis import hidden_path
 
 NO_MODEL = "No model is here yet. Load one at the top of the page, by its name on the Hub."
-# Models in the small multiples, at most; those that were added last give way.
+# Panels of the small multiples; models that were added later are left out.
 MOST_PANELS = 8
 LONGEST_PROMPT = 10_000
 
 
 @dataclass(frozen=True)
 class GateViews:
-    """What is drawn for the chosen place: the choices of places, and the one that is shown."""
+    """The figures of one gated place, the choice of places, and the one that is shown."""
 
     names: tuple[str, ...]
     name: str
@@ -55,9 +55,9 @@ class GateActions:
             nothing = words_figure(NO_MODEL)
             return GateViews(tuple(NAMES), name or "up", finding(NO_MODEL), nothing, nothing, nothing)
         names = tuple(each for each in NAMES if any(each in views.units.names for _, views in looked))
-        # What the first model does not have may still be looked at in the other.
+        # A place that the first model does not have may exist in the other.
         name = name if name in names else looked[0][1].units.names[0]
-        told = [what_is_shown(entry) for entry, _ in looked]
+        told = [what_is_shown(entry, views.units) for entry, views in looked]
         told += [gates_in_words(entry, views.units, name) for entry, views in looked]
         told.append(scale_in_words(looked[0][1].units, colour))
         return GateViews(
@@ -92,7 +92,7 @@ class GateActions:
         return finding(words, *unread), draw_similarity(looked, name), draw_norms(looked, name)
 
     def follow(self, model: str | None, other: str | None, prompt: str) -> tuple[str, go.Figure, go.Figure]:
-        """A prompt's way through depth: predictions at every depth, and the hidden state's norm and steps."""
+        """A prompt along depth: predictions at every depth, and the hidden state's norm and steps."""
         if len(prompt) > LONGEST_PROMPT:
             raise ValueError(
                 f"the prompt has {len(prompt):,} characters; give at most {LONGEST_PROMPT:,}: a model reads only the "

@@ -1,4 +1,4 @@
-"""What the Gates tab shows of a model, worked out once per model and kept."""
+"""The arrays behind the Gates tab, computed once per model and cached."""
 
 import threading
 from collections import OrderedDict
@@ -35,12 +35,12 @@ class DepthViews:
 
     @cached_property
     def units(self) -> analysis.UnitValues:
-        """Gates or lengths of weights at the model's depth steps."""
+        """Gates or norms of weights at the model's depth steps."""
         return analysis.unit_values(self.model)
 
     @cached_property
     def curve(self) -> analysis.UnitValues:
-        """The same over continuous t, where the model has weights there."""
+        """The same over continuous t, if the model is defined there."""
         return analysis.continuous_units(self.model)
 
     @cached_property
@@ -64,7 +64,7 @@ class DepthViews:
 
 
 class ViewCache:
-    """The views of the models that were looked at last."""
+    """The views of the models that were used last."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, DepthViews] = OrderedDict()

@@ -1,4 +1,4 @@
-"""What the Gates tab sees, in sentences computed from the arrays. Everything is escaped, ready for HTML."""
+"""Sentences about the figures of the Gates tab, computed from the arrays and escaped for HTML."""
 
 import html
 
@@ -7,8 +7,9 @@ import numpy as np
 from app.gates.arrays import NAMES, DepthViews
 from app.shelf import Entry
 from tipshare.analysis import HiddenPath, UnitValues
+from tipshare.kinds import SOURCES
 
-# Below this share of the model's own mean, a move along depth is called next to nothing.
+# A unit whose values along depth differ by less than this is counted as constant.
 STILL = 0.01
 
 
@@ -17,35 +18,27 @@ def finding(*sentences: str) -> str:
     return f'<p class="finding">{" ".join(each for each in sentences if each)}</p>'
 
 
-def what_is_shown(entry: Entry) -> str:
-    """Which numbers stand for a model: gates, or what it has in their place."""
-    label = _label(entry)
-    match entry.config.weights:
-        case "gated":
-            return ""
-        case "generated":
-            source = "its weights are generated from t"
-        case "tied":
-            source = "all depths use the same weights"
-        case "own-generated":
-            source = "every layer generates weights of its own"
-        case _:
-            source = "every layer has weights of its own"
+def what_is_shown(entry: Entry, units: UnitValues) -> str:
+    """What is shown of a model without gates; empty for one with gates."""
+    if units.are_gates:
+        return ""
+    source = entry.config.weights
+    words = SOURCES[source].sentence if source in SOURCES else f"its weight source is {html.escape(source)}"
     return (
-        f"{label} has no gates: {source}. Shown instead is how long each unit's weights are at each depth, where 1 is "
-        "the unit's mean along depth."
+        f"{_label(entry)} has no gates: {words}. Shown instead is the norm of each unit's weights at each depth, "
+        "relative to its mean along depth."
     )
 
 
 def gates_in_words(entry: Entry, units: UnitValues, name: str) -> str:
-    """Where the units of a place change most, how far, and between which values they lie."""
+    """Where along depth the units change most, by how much, and the range of their values."""
     if name not in units.names:
         return f"{_label(entry)} has no <em>{NAMES.get(name, html.escape(name))}</em>; it has {_list(units)}."
     values = units.of(name)
     what = f"Gates of <em>{NAMES[name]}</em>" if units.are_gates else f"Weights of <em>{NAMES[name]}</em>"
     subject = f"{what} in {_label(entry)}"
     low, high = np.percentile(values, [10, 90])
-    spread = f"Eight units in ten lie between {low:.2f} and {high:.2f}."
+    spread = f"80 % of the values lie between {low:.2f} and {high:.2f}."
     if len(units.t) < 2:
         return f"{subject} have one depth step, so nothing can change along depth. {spread}"
     change = units.change(name)
@@ -54,9 +47,9 @@ def gates_in_words(entry: Entry, units: UnitValues, name: str) -> str:
     most = int(np.argmax(change))
     still = float(np.mean(np.ptp(values, axis=0) < STILL))
     moved = (
-        f"{still:.0%} of the units move by less than {STILL} on the whole way."
+        f"{still:.0%} of the units change by less than {STILL} over all depths."
         if still >= 0.01
-        else f"Every unit moves by more than {STILL} on the way."
+        else f"Nearly all units change by more than {STILL} over all depths."
     )
     return (
         f"{subject} change most between t = {units.t[most]:.2f} and {units.t[most + 1]:.2f}; the mean change per depth "
@@ -65,7 +58,7 @@ def gates_in_words(entry: Entry, units: UnitValues, name: str) -> str:
 
 
 def scale_in_words(units: UnitValues, colour: str) -> str:
-    """What the colours of the heat map mean."""
+    """The meaning of the heat map's colours."""
     if colour == "difference":
         return "Grey is each unit's own mean along depth; blue lies above it, orange below."
     if units.are_gates:
@@ -74,7 +67,7 @@ def scale_in_words(units: UnitValues, colour: str) -> str:
 
 
 def similarity_in_words(entries: list[Entry], views: list[DepthViews], name: str | None) -> str:
-    """How alike the weights of different depths are, model by model, from the least alike to the most."""
+    """The similarity of the weights at different depths for every model, from the least to the most similar."""
     found = []
     for entry, view in zip(entries, views, strict=True):
         if name is not None and name not in view.products.names:
@@ -84,7 +77,7 @@ def similarity_in_words(entries: list[Entry], views: list[DepthViews], name: str
         if others.size:
             found.append((float(others.mean()), float(others.min()), entry))
     if not found:
-        return "One depth step has nothing to be compared with."
+        return "With a single depth step there is nothing to compare."
     found.sort(key=lambda each: each[0])
     told = [f"{_label(entry)} {mean:.3f} (lowest {least:.3f})" for mean, least, entry in found]
     what = "all weights together" if name is None else f"<em>{NAMES.get(name, html.escape(name))}</em>"
@@ -95,7 +88,7 @@ def similarity_in_words(entries: list[Entry], views: list[DepthViews], name: str
 
 
 def path_in_words(entry: Entry, path: HiddenPath) -> str:
-    """When a model's mind is made up, and which depth step moves it most."""
+    """From which depth on a model's prediction is final, and which depth step changes the hidden state most."""
     final = path.bytes[-1, 0]
     wrong = np.flatnonzero(path.bytes[:, 0] != final)
     settled = 0 if not wrong.size else int(wrong[-1]) + 1
@@ -103,8 +96,8 @@ def path_in_words(entry: Entry, path: HiddenPath) -> str:
     most = int(np.argmax(path.step_sizes))
     left_out = f" The first {path.unread:,} bytes did not fit into its context." if path.unread else ""
     return (
-        f"{_label(entry)} would say <em>{html.escape(byte_label(final))}</em> {when}, in the end with a probability of "
-        f"{path.probabilities[-1, 0]:.0%}; the step to t = {path.t[most + 1]:.2f} moves the hidden state most, by "
+        f"{_label(entry)} predicts <em>{html.escape(byte_label(final))}</em> {when}, in the end with a probability of "
+        f"{path.probabilities[-1, 0]:.0%}; the step to t = {path.t[most + 1]:.2f} changes the hidden state most, by "
         f"{path.step_sizes[most]:.1f}.{left_out}"
     )
 

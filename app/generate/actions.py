@@ -1,4 +1,4 @@
-"""What the buttons of the Generate tab do."""
+"""The actions of the Generate tab."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ class GenerateActions:
         self.shelf, self.runs = shelf, runs
 
     def open_page(self, request: gr.Request) -> list[Any]:
-        """The controls as the page's address asks for, cards for the models, and a word if that is not possible."""
+        """The controls as set in the page's address, a card per model, and a message if the address is wrong."""
         names, query = self.shelf.names(), dict(request.query_params)
         wanted, note = None, "" if names else NOTHING_HERE
         try:
@@ -29,13 +29,13 @@ class GenerateActions:
         except ValueError as error:
             note = f"This link is damaged: {error}."
         models = list(wanted.models) if wanted else names[:MOST_MODELS]
-        # What the address does not name stays as it is: a visitor may have begun to type.
+        # Controls that the address does not set are left alone: the visitor may have begun to type.
         values = {name: getattr(wanted, name) if wanted and name in query else gr.skip() for name in PARAMETERS}
         values["models"] = gr.CheckboxGroup(choices=self.shelf.choices(), value=models)
         return [*values.values(), *self.lay_out(models), show_line(note)]
 
     def choose(self, models: Sequence[str] | None) -> list[Any]:
-        """Empty cards for the models that are chosen, and a word if there are too many or none."""
+        """Empty cards for the chosen models, and a message if there are too many or none."""
         chosen = list(models or ())
         note = ""
         if not chosen:
@@ -45,14 +45,14 @@ class GenerateActions:
         return [*self.lay_out(chosen), show_line(note)]
 
     def prepare(self, *values: Any) -> list[Any]:
-        """Cards with the prompt in them, before the models' turn comes."""
+        """Cards with the prompt, before the models start."""
         if not self.shelf.names():
             raise ValueError(NOTHING_HERE)
         wanted = WritingRequest.of_controls(*values)
         return [*self.lay_out(wanted.models, wanted.prompt), show_line("In line …")]
 
     def write(self, visitor: str, *values: Any) -> Iterator[list[Any]]:
-        """Text and foot of every card as they grow, the line above them, and at the end everything as JSON."""
+        """Text and foot of every card as they grow, the status line, and at the end everything as JSON."""
         wanted = WritingRequest.of_controls(*values)
         prompt = show_prompt(wanted.prompt)
         with self.runs.begin(visitor) as stop:
@@ -64,12 +64,8 @@ class GenerateActions:
                 result = summarise(wanted, columns) if is_over(columns) else None
                 yield [*shown, show_line(progress_in_words(columns)), result]
 
-    def write_plainly(
-        self,
-        visitor: str,
-        wanted: WritingRequest,
-    ) -> Iterator[dict[str, Any]]:
-        """The texts as plain data as they grow; the last one holds the odds of every byte."""
+    def write_plainly(self, visitor: str, wanted: WritingRequest) -> Iterator[dict[str, Any]]:
+        """The texts as plain data as they grow; the last update has the probabilities of every byte."""
         with self.runs.begin(visitor) as stop:
             for columns in write_in_turns(self.shelf, wanted, stop.is_set):
                 yield summarise(wanted, columns, with_bytes=is_over(columns))
@@ -79,11 +75,11 @@ class GenerateActions:
         self.runs.stop(visitor)
 
     def leave_line(self) -> list[Any]:
-        """Feet and line for a run that was called off before its turn came."""
+        """Feet and status line of a run that was cancelled in the queue."""
         return [*[""] * MOST_MODELS, show_line("Stopped.")]
 
     def lay_out(self, models: Sequence[str], prompt: str | None = None) -> list[Any]:
-        """Per card: visibility, head, text and foot; with a prompt the cards are about to be written in."""
+        """Visibility, head, text and foot of every card; with a prompt, the cards are about to be filled."""
         updates: list[Any] = []
         for name in models[:MOST_MODELS]:
             text, foot = ("", "") if prompt is None else (show_prompt(prompt), show_foot(Column(name)))
@@ -103,7 +99,7 @@ def is_over(columns: list[Column]) -> bool:
 
 
 def progress_in_words(columns: list[Column]) -> str:
-    """What the models are doing."""
+    """The status line of a run."""
     states = [column.state for column in columns]
     written = sum(len(column.infos) for column in columns)
     if "loading" in states or "waiting" in states:

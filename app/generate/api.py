@@ -1,4 +1,4 @@
-"""The page for other programs: `gradio_client` calls these by name."""
+"""Endpoints for other programs, such as `gradio_client`."""
 
 from collections.abc import Iterator
 
@@ -29,25 +29,25 @@ def build_api(actions: GenerateActions) -> None:
         seed: int = DEFAULT.seed,
         steps: int = DEFAULT.steps,
     ) -> Iterator[dict]:
-        """Write on after a prompt with one to four models; yields the texts as they grow, at last with all odds.
+        """Continue a prompt with one to four models; yields the texts as they grow, at last with all probabilities.
 
         Args:
-            prompt: What the models write on after; may be empty.
+            prompt: Text to continue; may be empty.
             models: Names of models, from `models`.
-            temperature: How freely they choose; 0 always takes the likeliest byte.
-            top_k: Choose among this many likeliest bytes; 0 for all.
-            top_p: Choose among the likeliest bytes that have this probability together.
-            min_p: Leave out bytes below this share of the likeliest one's probability.
-            penalty: Above 1, bytes that were written lately become less likely.
-            length: Bytes to write.
-            seed: The same seed writes the same text.
+            temperature: Divides the logits; 0 always takes the most probable byte.
+            top_k: Sample from this many most probable bytes; 0 for all.
+            top_p: Sample from the most probable bytes that together reach this probability.
+            min_p: Leave out bytes below this share of the highest probability.
+            penalty: Above 1, bytes in the recent text become less probable.
+            length: Bytes to generate.
+            seed: The same seed gives the same text.
             steps: Depth steps of the kinds with continuous depth; 0 for as many as in training.
         """
         values = (prompt, models, temperature, top_k, top_p, min_p, penalty, length, seed, steps)
         yield from actions.write_plainly(str(request.session_hash), WritingRequest.of_controls(*values))
 
     def models() -> list[dict]:
-        """The models on the shelf: name, kind, parameters and loss."""
+        """The models of the page: name, kind, parameters and loss."""
         listings = [actions.shelf.describe(name) for name in actions.shelf.names()]
         return [
             {

@@ -1,4 +1,6 @@
-"""The HTML of a model's card: what it is, above its text; how it is doing, below."""
+"""The card of a model: its name and size, its text as it grows, and its progress."""
+
+import gradio as gr
 
 from app.errors import in_words
 from app.generate.streaming import Column
@@ -10,17 +12,42 @@ from training.results.formatting import count_in_words
 # Characters of the prompt that a card shows before the text.
 PROMPT_TAIL = 160
 
-STATES = {
-    "waiting": "waiting",
-    "loading": "loading",
-    "writing": "writing",
-    "finished": "finished",
-    "stopped": "stopped",
-}
+# The value is not part of the template: Gradio would compare the whole text with the page at every update.
+TEMPLATE = (
+    '<div class="written" tabindex="0" role="group" '
+    'aria-label="Text of this model. Arrow keys move through it and show the probability of each byte."></div>'
+)
+
+# Updates that come faster than the browser draws are put on the page together.
+GROW = """
+const region = element.querySelector(".written");
+let shown = "";
+let isPlanned = false;
+const grow = () => {
+  isPlanned = false;
+  const value = props.value || "";
+  if (value === shown) return;
+  const atEnd = region.scrollHeight - region.scrollTop - region.clientHeight < 40;
+  if (value.startsWith(shown)) region.insertAdjacentHTML("beforeend", value.slice(shown.length));
+  else region.innerHTML = value;
+  shown = value;
+  if (atEnd) region.scrollTop = region.scrollHeight;
+};
+grow();
+watch("value", () => {
+  if (!isPlanned) setTimeout(grow, 30);
+  isPlanned = true;
+});
+"""
+
+
+def build_written() -> gr.HTML:
+    """A component for text that grows: an update adds to what is on the page. Its value is HTML of `tint_text`."""
+    return gr.HTML("", html_template=TEMPLATE, js_on_load=GROW)
 
 
 def show_head(shelf: ModelShelf, name: str) -> str:
-    """A model's name, its parameters and its loss; what is wrong with it if it cannot be read."""
+    """A model's name, parameters and loss, or why it cannot be read."""
     try:
         return _head(shelf.describe(name))
     except ValueError as error:
@@ -29,7 +56,7 @@ def show_head(shelf: ModelShelf, name: str) -> str:
 
 
 def show_bare_head(shelf: ModelShelf, name: str) -> str:
-    """The name alone, for the moment before the checkpoint is opened."""
+    """The name alone, before the checkpoint is opened."""
     return f'<div class="card-head"><h3>{escape(shelf.label(name))}</h3><p class="facts">&nbsp;</p></div>'
 
 
@@ -46,20 +73,20 @@ def _head(listing: Listing) -> str:
 
 
 def dot_of(kind: str) -> str:
-    """The mark in a model's colour that stands before its name."""
+    """A dot in a model's colour, before its name."""
     return f'<span class="dot" style="background:{colour_of(kind)}" aria-hidden="true"></span>'
 
 
 def show_prompt(prompt: str) -> str:
-    """The end of the prompt, which the text goes on from."""
+    """The end of the prompt, before the generated text."""
     tail = prompt[-PROMPT_TAIL:]
     cut = "…" if len(prompt) > len(tail) else ""
     return f'<span class="prompt">{cut}{escape(tail)}</span>' if tail else ""
 
 
 def show_foot(column: Column) -> str:
-    """State, speed and time to the first byte; and that a prompt was too long to be read whole."""
-    parts = [f'<span class="state {column.state}">{STATES[column.state]}</span>']
+    """State, speed and time to the first byte, and a note if the prompt is longer than the context."""
+    parts = [f'<span class="state {column.state}">{column.state}</span>']
     if column.speed is not None:
         parts.append(f'<span title="Bytes per second of this model&#39;s own time">{column.speed:,.0f} B/s</span>')
     if column.first is not None:
@@ -76,12 +103,12 @@ def show_foot(column: Column) -> str:
 
 
 def show_line(text: str) -> str:
-    """What the page is doing, in words; screen readers read it out when it changes."""
+    """A status line, which screen readers read aloud when it changes."""
     return f'<p role="status">{escape(text)}</p>'
 
 
 def show_legend() -> str:
-    """What the tints mean."""
+    """The legend of the tints."""
     swatches = "".join(f'<b class="t{number}">{least:g}</b>' for number, least in enumerate(STEPS))
     return f'<p class="legend">bits of surprise {swatches}</p>'
 

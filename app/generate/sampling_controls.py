@@ -1,4 +1,4 @@
-"""The controls of the sampling, in the order of `app.generate.settings.PARAMETERS` after prompt and models."""
+"""The controls for sampling, in the order of `app.generate.settings.PARAMETERS` after prompt and models."""
 
 import random
 

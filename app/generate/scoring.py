@@ -1,4 +1,4 @@
-"""How well each model predicts a visitor's own text."""
+"""The loss of a visitor's text under each model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MOST_BYTES = 4_000
 
 @dataclass(frozen=True)
 class Scored:
-    """A text in the eyes of one model; no score yet while it waits."""
+    """The score of a text under one model; None while it waits."""
 
     listing: Listing
     score: Score | None
@@ -38,7 +38,7 @@ class Scored:
 
 
 def score_in_turns(shelf: ModelShelf, text: str, models: Sequence[str]) -> Iterator[list[Scored]]:
-    """The scores of all models, one more each time."""
+    """The scores of all models; each update has one more."""
     if not text:
         raise ValueError("there is no text to score: paste one first")
     count = len(encode(text))
@@ -55,7 +55,7 @@ def score_in_turns(shelf: ModelShelf, text: str, models: Sequence[str]) -> Itera
 
 
 def show_scores(text: str, scored: Sequence[Scored]) -> str:
-    """Bars of bits per byte, then the text as each model saw it."""
+    """Bars of bits per byte, then the text tinted by each model's surprise."""
     known = [each.score.bits_per_byte for each in scored if each.score is not None]
     best, most = min(known, default=0.0), max(known, default=1.0)
     bars = "".join(_bar(each, best, most) for each in scored)
@@ -85,8 +85,8 @@ def _text(text: str, each: Scored) -> str:
     if each.score is None:
         return f'<div class="card">{head}<div class="written"></div></div>'
     data = encode(text)
-    odds = [ByteInfo(int(byte), float(p), 0, ()) for byte, p in zip(data, np.exp(each.score.log_probs), strict=True)]
+    infos = [ByteInfo(int(byte), float(p), 0, ()) for byte, p in zip(data, np.exp(each.score.log_probs), strict=True)]
     label = f"The text as {escape(each.listing.label)} saw it. Arrow keys move through it."
-    tinted = tint_text(text, odds)
+    tinted = tint_text(text, infos)
     region = f'<div class="written" tabindex="0" role="group" aria-label="{label}">{tinted}</div>'
     return f'<div class="card">{head}{region}</div>'

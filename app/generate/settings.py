@@ -1,4 +1,4 @@
-"""What a visitor asks for on the Generate tab: checked, and as a link that brings it back."""
+"""The settings of the Generate tab: validated, and as a link."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ MOST_MODELS = 4
 MOST_BYTES = 2_000
 MOST_STEPS = 24
 MOST_SEED = 2**31 - 1
-# A prompt beyond a model's context is cut, with a note; this only keeps a visitor from sending a library.
+# A prompt longer than a model's context is cut, with a note; this only limits the size of a request.
 MOST_PROMPT = 1_000_000
-# Browsers and proxies take longer addresses, but people do not paste them.
+# Browsers and proxies take longer addresses, but they are awkward to paste.
 MOST_LINK = 4_000
 
 PARAMETERS = ("prompt", "models", "temperature", "top_k", "top_p", "min_p", "penalty", "length", "seed", "steps")
@@ -22,7 +22,7 @@ PARAMETERS = ("prompt", "models", "temperature", "top_k", "top_p", "min_p", "pen
 
 @dataclass(frozen=True, kw_only=True)
 class WritingRequest:
-    """One prompt for some models, with the settings of the sampling.
+    """A prompt for some models, with the sampling settings.
 
     Attributes:
         top_k: 0 for no limit.
@@ -56,13 +56,13 @@ class WritingRequest:
 
     @classmethod
     def of_controls(cls, *values: Any) -> Self:
-        """The request that the controls of the page hold, in the order of PARAMETERS."""
+        """The request from the values of the page's controls, in the order of PARAMETERS."""
         fields = dict(zip(PARAMETERS, values, strict=True))
         whole = {name: _whole(name, fields[name]) for name in ("top_k", "length", "seed", "steps")}
         return cls(**{**fields, **whole, "prompt": fields["prompt"] or "", "models": tuple(fields["models"] or ())})
 
     def sampling(self) -> Sampling:
-        """The settings as the library takes them."""
+        """The sampling settings of the library."""
         return Sampling(
             max_bytes=self.length,
             temperature=self.temperature,
@@ -74,7 +74,7 @@ class WritingRequest:
         )
 
     def to_query(self) -> str:
-        """The query of a link that brings back these settings; defaults are left out."""
+        """The query of a link to these settings; defaults are left out."""
         default = type(self)(models=self.models)
         fields = {name: getattr(self, name) for name in PARAMETERS if name != "models"}
         changed = {name: value for name, value in fields.items() if value != getattr(default, name)}
@@ -90,9 +90,9 @@ class WritingRequest:
 
 
 def read_query(query: Mapping[str, str], known_models: list[str]) -> WritingRequest | None:
-    """The request that a link names; None without one, and ValueError in words if it is damaged.
+    """The request in the query of a link, or None if it has none of the parameters.
 
-    Models that are not on the shelf are left out.
+    Models that are not on the shelf are left out. A value that is not a number raises ValueError.
     """
     if not set(query) & set(PARAMETERS):
         return None
@@ -111,7 +111,7 @@ def read_query(query: Mapping[str, str], known_models: list[str]) -> WritingRequ
 
 
 def _whole(name: str, value: Any) -> int:
-    """A whole number from a control, which may hand out 3.0 for 3 and None for an empty field."""
+    """A whole number from a control, which may give 3.0 for 3 and None for an empty field."""
     is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not is_whole:
         raise ValueError(f"{name.replace('_', '-')}={value!r} must be a whole number")

@@ -1,4 +1,4 @@
-"""Several models writing on after one prompt, in turns, so that all texts grow at the same time."""
+"""Several models continue one prompt in turns, so that all texts grow at the same time."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -16,9 +16,9 @@ State = Literal["waiting", "loading", "writing", "finished", "stopped"]
 
 # Bytes per turn: small enough that four models seem to write at once.
 CHUNK = 16
-# Seconds between two updates of the page, at least: more often is not seen and only sent.
+# Least seconds between two updates of the page; more frequent ones would not be noticed.
 UPDATE_EVERY = 0.1
-# Long texts take browsers longer to lay out: this many bytes, over all models, add as much again.
+# Browsers take longer to lay out long texts: for every so many bytes of all models, the time above is added again.
 BYTES_PER_UPDATE = 2_000
 
 
@@ -56,7 +56,7 @@ class Column:
             self.state = "finished"
 
     def as_json(self, *, with_bytes: bool) -> dict[str, Any]:
-        """The text and its speed as plain data, on request with the odds of every byte."""
+        """The text and its speed as plain data, on request with the probabilities of every byte."""
         fields = {
             "model": self.name,
             "state": self.state,
@@ -65,20 +65,20 @@ class Column:
             "bytes_per_second": self.speed,
             "seconds_to_first_byte": self.first,
         }
-        return {**fields, "bytes": [_odds(info) for info in self.infos]} if with_bytes else fields
+        return {**fields, "bytes": [_probabilities(info) for info in self.infos]} if with_bytes else fields
 
 
-def _odds(info: ByteInfo) -> dict[str, Any]:
+def _probabilities(info: ByteInfo) -> dict[str, Any]:
     return {**info._asdict(), "alternatives": [list(pair) for pair in info.alternatives]}
 
 
 def write_in_turns(
     shelf: ModelShelf, request: WritingRequest, is_stopped: Callable[[], bool] = lambda: False
 ) -> Iterator[list[Column]]:
-    """The columns of all models, again and again as they grow; the last time with every model finished or stopped.
+    """The columns of all models, again and again as they grow; in the last update all are finished or stopped.
 
     Args:
-        is_stopped: Asked between two turns; once it is true the texts stay as they are.
+        is_stopped: Called between two turns; once it returns true, no more text is generated.
     """
     columns = [Column(name) for name in request.models]
     streams: dict[str, Iterator[Piece]] = {}

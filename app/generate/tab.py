@@ -1,7 +1,7 @@
-"""The Generate tab: one prompt, a card per model, all texts growing at the same time."""
+"""The Generate tab: several models continue one prompt, each in a card of its own."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +12,14 @@ from app.events import CHECKED, ON_PAGE, QUICK, TURNS
 from app.generate.actions import GenerateActions
 from app.generate.active_runs import Runs
 from app.generate.api import build_api
-from app.generate.cards import show_bare_head, show_legend, show_line
-from app.generate.growing_text import build_written
+from app.generate.cards import build_written, show_bare_head, show_legend, show_line
 from app.generate.sampling_controls import build_sampling_controls, draw_seed
-from app.generate.score_section import build_score_section
+from app.generate.scoring import MOST_BYTES as MOST_SCORED_BYTES
+from app.generate.scoring import score_in_turns, show_scores
 from app.generate.settings import MOST_MODELS, WritingRequest
 from app.shelf import ModelShelf
 
+TO_SCORE = " The tower was built in 1889 , and for forty @-@ one years it was the tallest structure in the world . \n"
 EXAMPLES = (" = History of ", "In 1912 , ", "The species is ", "She was born in ", "The battle of ")
 
 
@@ -38,7 +39,7 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
     with gr.Row(elem_id="prompt-row", equal_height=True):
         prompt = gr.Textbox(
             label="Prompt",
-            placeholder="Empty is fine too: the models then begin a text of their own",
+            placeholder="May be empty: the models then start a new text",
             lines=1,
             max_lines=6,
             scale=6,
@@ -61,7 +62,7 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
         gr.HTML(show_legend(), elem_id="legend")
     line = gr.HTML(show_line(""), elem_id="line")
     cards = _build_cards(shelf)
-    build_score_section(shelf, models)
+    _build_score_section(shelf, models)
     result = gr.JSON(visible=False)
     query, called_off = gr.Textbox(visible=False), gr.Textbox("never", visible=False)
 
@@ -95,8 +96,8 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
     drawn = again.click(draw_seed, None, controls[-2], api_name="draw_another_seed", **QUICK)
     second = wire(drawn.then, "regenerate")
     stop.click(on_stop, None, None, api_name="stop", **QUICK)
-    # A run that still waits in line cannot be asked to end: it is called off. One that runs must not be, or what it
-    # has written would be lost to the download.
+    # A run that is still queued cannot be asked to end, so it is cancelled. A run in progress must not be cancelled, or
+    # its text would be missing from the download.
     stop.click(None, called_off, called_off, js="(old) => tipshare.isWaiting() ? String(Date.now()) : old")
     called_off.change(
         actions.leave_line,
@@ -120,6 +121,36 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
     build_api(actions)
     demo.load(actions.open_page, None, [*controls, *shown], api_name="open_page", **QUICK)
     return models
+
+
+def _build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:
+    """Lay out "Score my text", which scores with the models that are chosen on the tab."""
+
+    def score(text: str, chosen: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """How well each model predicts a text: bits per byte, and the log-probability of every byte.
+
+        Args:
+            text: Any text.
+            chosen: Names of models, from `models`.
+        """
+        for scored in score_in_turns(shelf, text or "", chosen or ()):
+            yield show_scores(text, scored), {"models": [each.as_json() for each in scored]}
+
+    gr.HTML(
+        "<h2>Score my text</h2><p>How well does each of the chosen models predict a text of yours, byte by byte?</p>",
+        elem_id="score-head",
+    )
+    with gr.Row(equal_height=True, elem_id="score-row"):
+        text = gr.Textbox(
+            label=f"Text, up to {MOST_SCORED_BYTES:,} bytes", lines=3, max_lines=8, scale=6, elem_id="score-text"
+        )
+        with gr.Column(min_width=120, scale=0):
+            go = gr.Button("Score", variant="primary", min_width=110, elem_id="score")
+            example = gr.Button("Example", size="sm", min_width=110, elem_id="score-example")
+    shown = gr.HTML("", elem_id="scores")
+    result = gr.JSON(visible=False)
+    go.click(shown_to_user(score), [text, models], [shown, result], api_name="score", show_progress="minimal", **TURNS)
+    example.click(lambda: TO_SCORE, None, text, api_name="score_example", **QUICK)
 
 
 def _build_cards(shelf: ModelShelf) -> list[Card]:

@@ -1,6 +1,6 @@
-"""Text as HTML: each character tinted by how much it surprised the model, with the odds of its bytes for a closer look.
+"""Text as HTML: each character tinted by its surprise under the model, with the probabilities of its bytes.
 
-The HTML only ever grows at its end, so that while a text streams only the new part is sent.
+The HTML of a text only grows at its end, so that only the new part is sent while a text streams.
 """
 
 import html
@@ -11,16 +11,16 @@ from tipshare.generation.pieces import ByteInfo
 
 # A character falls into tint i if its bytes took at least STEPS[i] bits each, on average.
 STEPS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
-# Less than the smallest float32 that is not zero: a byte the model ruled out.
+# For a probability of 0: more than -log2 of the smallest positive float32.
 MOST_BITS = 150.0
 
 
 def escape(text: str) -> str:
-    """Text that stays text: in HTML, and in the templates of Gradio's HTML component."""
+    """Escape a text for HTML and for the templates of Gradio's HTML component."""
     return "".join(_ENTITIES.get(each, each) for each in html.escape(text))
 
 
-# Braces, dollar signs and backticks mean something to templates.
+# These characters have a meaning in templates.
 _ENTITIES = {each: f"&#{ord(each)};" for each in "{}$`\\"}
 
 
@@ -51,18 +51,18 @@ def tint_text(text: str, infos: Sequence[ByteInfo]) -> str:
 def _tinted(character: str, infos: Sequence[ByteInfo]) -> str:
     bits = sum(bits_of(info.probability) for info in infos) / len(infos)
     names = f"t{tint_of(bits)}" + (" nl" if character == "\n" else "")
-    odds = ";".join(_odds(info) for info in infos)
-    return f'<b class="{names}" data-o="{odds}">{escape(_visible(character))}</b>'
+    probabilities = ";".join(_probabilities(info) for info in infos)
+    return f'<b class="{names}" data-o="{probabilities}">{escape(_visible(character))}</b>'
 
 
-def _odds(info: ByteInfo) -> str:
+def _probabilities(info: ByteInfo) -> str:
     """Byte, probability, rank, and the alternatives, as the page's script reads them."""
     alternatives = "".join(f" {byte}:{probability:.3g}" for byte, probability in info.alternatives)
     return f"{info.byte} {info.probability:.3g} {info.rank}{alternatives}"
 
 
 def _visible(character: str) -> str:
-    """The character, or the picture of a control character that browsers would swallow."""
+    """The character, or the symbol of a control character, which browsers do not show."""
     code = ord(character)
     if character in "\n\t":
         return character

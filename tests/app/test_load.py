@@ -3,13 +3,13 @@
 import subprocess
 import sys
 
-from app.load import Tally, memory_mb, press, report
+from app.load import Tally, memory_mb, report, run_clients
 from tests.app.server import ROOT
 
 
 def test_a_small_crowd_is_served(server):
     before = memory_mb(server.process.pid)
-    tally = press(server.address, clients=6, seconds=0, length=20)  # everyone asks once, however long that takes
+    tally = run_clients(server.address, clients=6, seconds=0, length=20)  # everyone asks once, however long that takes
     assert tally.failures == []
     assert len(tally.seconds) == 6
     assert len(tally.page_seconds) == 1
@@ -17,7 +17,7 @@ def test_a_small_crowd_is_served(server):
 
 
 def test_a_server_that_is_not_there_is_a_failure(capsys):
-    tally = press("http://127.0.0.1:9", clients=1, seconds=0.1, length=20)
+    tally = run_clients("http://127.0.0.1:9", clients=1, seconds=0.1, length=20)
     assert tally.failures
     report(tally, 1, None, None)
     assert f"{len(tally.failures)} failures" in capsys.readouterr().out

@@ -40,7 +40,7 @@ def test_every_view_draws_for_every_kind(open_page):
     for kind, title in ((kind, look.title) for kind, look in LOOKS.items()):
         choose(page, "model", title)
         expect(words).to_contain_text(f"in {title} ")
-        expect(path_words).to_contain_text(f"{title} would say")
+        expect(path_words).to_contain_text(f"{title} predicts")
         expect(page.locator("#gates-heat-map .infolayer")).to_contain_text(title)
         expect(page.locator("#gates-predictions .infolayer")).to_contain_text(title)
         told = words.inner_text()

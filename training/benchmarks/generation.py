@@ -1,4 +1,4 @@
-"""Bytes per second of generation for every kind, against GPT-2 of the same shape in `transformers`."""
+"""Bytes per second of generation for every kind, compared with GPT-2 of the same shape in `transformers`."""
 
 import itertools
 import os
@@ -29,7 +29,7 @@ LONG_CONTEXT_BYTES = LATE + 200
 
 
 class Ours:
-    """One kind of this package."""
+    """Generation with one kind of this package."""
 
     def __init__(self, kind: str):
         self.name = kind
@@ -49,7 +49,7 @@ class Ours:
 
 
 def measure_copy_rate(megabytes: int = 256) -> float:
-    """Bytes per second that one core reads when it copies memory (as much again is written)."""
+    """Bytes per second that one core reads when it copies memory; it writes as many."""
     source = np.ones(megabytes << 20, np.uint8)
     target = np.empty_like(source)
     taken = []
@@ -61,7 +61,7 @@ def measure_copy_rate(megabytes: int = 256) -> float:
 
 
 def measure_positions(model: LanguageModel, turns: int = 7) -> float:
-    """What a byte near position 4,000 costs, in units of one near position 200: median over chunks."""
+    """Time of a byte near position 4,000 relative to one near position 200: median over chunks."""
     ratios = []
     for seed in range(turns):
         stamps = [(0, time.perf_counter())]
@@ -86,7 +86,9 @@ print(time.perf_counter() - began)
 
 
 def measure_first_byte(kind: str) -> tuple[float, float]:
-    """Seconds from a loaded model to the first piece in a new process: with an empty compilation cache, then a full."""
+    """Seconds from a loaded model to its first piece in a new process: with an empty compilation cache, then with a
+    filled one.
+    """
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, VARIABLE: folder}
         command = [sys.executable, "-c", FIRST_BYTE, kind]
@@ -103,10 +105,11 @@ def measure(
     batches: Sequence[int] = (1, 16),
     speed_only: bool = False,
 ) -> dict[str, Any]:
-    """Medians over rounds in which all parties take turns; ratios are taken within a round."""
+    """Medians over rounds in which all parties take turns; ratios are computed within a round."""
     ours = [Ours(kind) for kind in kinds]
     shape = KINDS["standard"]()
     settings = {
+        "program": "generation",
         "threads": threads,
         "prompt_bytes": PROMPT_BYTES,
         "new_bytes": NEW_BYTES,
@@ -115,7 +118,7 @@ def measure(
         "num_layers": shape.num_layers,
         "num_heads": shape.num_heads,
     }
-    peers = [Peer(PEER, torch_python, "gpt2_peer.py", settings)] if torch_python else []
+    peers = [Peer(PEER, torch_python, settings)] if torch_python else []
     copy_rate = measure_copy_rate()
     report: dict[str, Any] = {**describe_benchmark(peers), "copy_bytes_per_second": copy_rate}
     parties = report["parties"] = {party.name: {} for party in [*peers, *ours]}

@@ -1,4 +1,4 @@
-"""A program to compare with, in a process of its own under the Python that has torch."""
+"""Programs to compare with, each in a process of a Python that has torch, and the turns that all programs take."""
 
 import json
 import os
@@ -10,19 +10,18 @@ from typing import Any
 
 from training.engine.machine import code_commit, describe_machine
 
-# Of all processors' time during a turn.
+# Share of all processors' time during a turn that a hypervisor may give to other machines.
 LARGEST_STOLEN_SHARE = 0.01
 MOST_REPEATS = 5
 
 
 class Peer:
-    """A script that reads its settings from the first line it is sent, and answers every line with seconds."""
+    """A process of `torch_peer.py`, run by another Python."""
 
-    def __init__(self, name: str, python: str, script: str, settings: dict[str, Any]):
+    def __init__(self, name: str, python: str, settings: dict[str, Any]):
         self.name = name
-        self._process = subprocess.Popen(
-            [python, str(Path(__file__).with_name(script))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        script = str(Path(__file__).with_name("torch_peer.py"))
+        self._process = subprocess.Popen([python, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.facts = self.ask(settings)
 
     def ask(self, what: object) -> dict[str, Any]:
@@ -37,24 +36,24 @@ class Peer:
         return json.loads(line)
 
     def seconds(self, what: int) -> float:
-        """How long the peer takes for one turn."""
+        """Seconds of one turn."""
         return self.ask(what)["seconds"]
 
     def close(self) -> None:
-        self._process.communicate(timeout=30)
+        self._process.communicate()
 
 
 def describe_benchmark(peers: Sequence[Peer]) -> dict[str, Any]:
-    """What was measured on which machine, for the head of a report."""
+    """Commit and machine of a benchmark, for its report."""
     torch_version = {"torch": peers[0].facts["torch"]} if peers else {}
     return {"commit": code_commit(), "machine": describe_machine(1) | torch_version}
 
 
 def measure_turns(parties: list[Any], what: int, rounds: int) -> dict[str, list[float]]:
-    """Seconds of each party in each round, after one unmeasured round.
+    """Seconds of each party in each round, after one round that is not measured.
 
     All take turns within every round, so that a busy machine slows all of them alike. A turn in which a hypervisor gave
-    the processors to others for longer than a trifle is repeated a few times: it tells of others' work.
+    more than `LARGEST_STOLEN_SHARE` of the processors' time to other machines is repeated, up to `MOST_REPEATS` times.
     """
     taken: dict[str, list[float]] = {party.name: [] for party in parties}
     for turn in range(rounds + 1):
@@ -77,7 +76,7 @@ def _undisturbed_seconds(party: Any, what: int) -> float:
 
 
 def stolen_seconds() -> float:
-    """Processor time that a hypervisor has given to other machines since the start; 0 where nothing tells."""
+    """Processor time that a hypervisor has given to other machines since the start; 0 if it is not known."""
     try:
         counts = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""Seconds per training step of every kind, against torch: GPT-2 in `transformers`, and a bare transformer."""
+"""Seconds per training step of every kind, compared with GPT-2 in `transformers` and a plain transformer in torch."""
 
 import statistics
 import time
@@ -17,16 +17,16 @@ from training.engine.step import Program
 from training.recipes.library import find_recipe
 
 RECIPE = "published-1000"
-# Steps per turn: enough that the way in and out of a turn does not count.
+# Steps per turn: enough that the overhead of a turn does not count.
 STEPS = 3
-# A product is quick: with more of them in a turn, a peer's pipe does not count either.
+# A matrix product is short: with several per step, the pipe to the other process does not count either.
 PRODUCTS_PER_STEP = 4
 PEERS = {"transformers GPT-2": "gpt2", "plain torch": "plain"}
 TORCH_PRODUCT = "torch matrix product"
 
 
 class Ours:
-    """The training step of one kind, exactly as a run has it."""
+    """The training step of one kind, as in a run."""
 
     def __init__(self, kind: str):
         self.name = kind
@@ -52,16 +52,13 @@ class Ours:
         return (time.perf_counter() - began) / steps
 
     def operations(self) -> float:
-        """Of the matrix products in one step."""
-        return (
-            TRAINING_TO_FORWARD
-            * formula_flops_per_token(self.config, self.config.max_position_embeddings)
-            * (self.tokens)
-        )
+        """Floating-point operations of the matrix products in one step."""
+        per_token = formula_flops_per_token(self.config, self.config.max_position_embeddings)
+        return TRAINING_TO_FORWARD * per_token * self.tokens
 
 
 class MatrixProduct:
-    """What the machine can do at best with XLA: one large product, in operations per second."""
+    """One large matrix product, for the best rate that XLA reaches on this machine."""
 
     name = "matrix product"
     size = 1024
@@ -81,14 +78,14 @@ class MatrixProduct:
 
 
 class TorchProduct(Peer):
-    """The same product in torch, as many of them in a turn."""
+    """The same product in torch, the same number of times per turn."""
 
     def seconds(self, what: int) -> float:
         return super().seconds(PRODUCTS_PER_STEP * what)
 
 
 def measure(torch_python: str | None, *, rounds: int, threads: int, kinds: Sequence[str] = tuple(KINDS)) -> dict:
-    """Medians over rounds in which all parties take turns; ratios are taken within a round."""
+    """Medians over rounds in which all parties take turns; ratios are computed within a round."""
     ours = [Ours(kind) for kind in kinds]
     product = MatrixProduct()
     shape = KINDS["standard"]()
@@ -103,11 +100,10 @@ def measure(torch_python: str | None, *, rounds: int, threads: int, kinds: Seque
     }
     peers = []
     if torch_python is not None:
-        script = "training_peer.py"
-        product_settings = {"model": "product", "threads": threads, "size": product.size}
+        product_settings = {"program": "product", "threads": threads, "size": product.size}
         peers = [
-            TorchProduct(TORCH_PRODUCT, torch_python, script, product_settings),
-            *(Peer(name, torch_python, script, {**settings, "model": model}) for name, model in PEERS.items()),
+            TorchProduct(TORCH_PRODUCT, torch_python, product_settings),
+            *(Peer(name, torch_python, {**settings, "program": program}) for name, program in PEERS.items()),
         ]
     taken = measure_turns([product, *peers, *ours], STEPS, rounds)
     for peer in peers:

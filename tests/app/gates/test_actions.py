@@ -102,7 +102,7 @@ def test_a_prompt_is_followed_through_every_kind(actions, shelf, kind):
     model = shelf.get(kind).model
     assert heat(predictions).shape == (model.steps + 1, 5)
     assert len(path.data) == 2
-    assert "would say" in words
+    assert "predicts" in words
 
 
 def test_what_a_model_would_say_is_escaped_and_named(actions):

@@ -1,8 +1,12 @@
-"""Training steps in torch, run by the Python that has it; started by `training.py`.
+"""The programs in torch that `training.py` and `generation.py` compare with, run by a Python that has torch.
 
-Reads one JSON line with the settings, answers a line when ready, then takes as many steps as each line says and
-answers with the seconds a step took. `model` is "gpt2" (transformers), "plain" (a bare transformer of the same shape
-with torch's fused attention), or "product": no model, one square matrix product a step.
+Reads one JSON line of settings and answers with a line when ready. Then each line it reads is a number, and it answers
+with seconds. `program` is one of:
+
+- "gpt2": training steps of GPT-2 in `transformers`; the number is how many, the answer the seconds of one
+- "plain": the same for a plain transformer of the same shape with torch's fused attention
+- "product": the same for a product of two square matrices instead of a training step
+- "generation": GPT-2 generates a batch of texts; the number is the size of the batch, the answer the seconds of all
 """
 
 import json
@@ -17,15 +21,55 @@ def main() -> None:
     settings = json.loads(sys.stdin.readline())
     torch.set_num_threads(settings["threads"])
     torch.manual_seed(0)
-    step = make_product(settings["size"]) if settings["model"] == "product" else make_training_step(settings)
+    measure = make_generation(settings) if settings["program"] == "generation" else make_steps(settings)
     answer({"ready": True, "torch": torch.__version__})
     for line in sys.stdin:
-        steps = int(line)
+        answer({"seconds": measure(int(line))})
+
+
+def answer(what: dict) -> None:
+    print(json.dumps(what), flush=True)
+
+
+def make_generation(settings: dict) -> Callable[[int], float]:
+    """A function that generates a batch of texts and returns the seconds it took."""
+    import torch  # pyright: ignore[reportMissingImports]
+
+    length = settings["prompt_bytes"] + settings["new_bytes"]
+    model = make_gpt2(settings, length).eval()
+
+    def generate(batch: int) -> float:
+        ids = torch.randint(0, 256, (batch, settings["prompt_bytes"]))
+        began = time.perf_counter()
+        out = model.generate(
+            ids,
+            attention_mask=torch.ones_like(ids),
+            max_new_tokens=settings["new_bytes"],
+            min_new_tokens=settings["new_bytes"],
+            do_sample=True,
+            top_k=settings["top_k"],
+            use_cache=True,
+        )
+        seconds = time.perf_counter() - began
+        if out.shape[1] != length:
+            raise RuntimeError(f"generated texts of {out.shape[1]} ids instead of {length}")
+        return seconds
+
+    return generate
+
+
+def make_steps(settings: dict) -> Callable[[int], float]:
+    """A function that takes a number of steps and returns the seconds of one."""
+    step = make_product(settings["size"]) if settings["program"] == "product" else make_training_step(settings)
+
+    def run(steps: int) -> float:
         began = time.perf_counter()
         for _ in range(steps):
             done = step()
         done.sum().item()
-        answer({"seconds": (time.perf_counter() - began) / steps})
+        return (time.perf_counter() - began) / steps
+
+    return run
 
 
 def make_product(size: int) -> Callable:
@@ -36,15 +80,16 @@ def make_product(size: int) -> Callable:
 
 
 def make_training_step(settings: dict) -> Callable:
-    """A function that trains one step of Adam and returns the loss."""
+    """A function that takes one step of Adam and returns the loss."""
     import torch  # pyright: ignore[reportMissingImports]
 
-    model = make_gpt2(settings) if settings["model"] == "gpt2" else make_plain(settings)
+    is_gpt2 = settings["program"] == "gpt2"
+    model = make_gpt2(settings, settings["length"]) if is_gpt2 else make_plain(settings)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-4)
     ids = torch.randint(0, 256, (settings["batch"], settings["length"] + 1))
 
     def step():
-        logits = model(ids[:, :-1])
+        logits = model(ids[:, :-1], use_cache=False).logits if is_gpt2 else model(ids[:, :-1])
         loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()
@@ -54,14 +99,13 @@ def make_training_step(settings: dict) -> Callable:
     return step
 
 
-def make_gpt2(settings: dict):
-    """GPT-2 of the shape, without dropout."""
-    import torch  # pyright: ignore[reportMissingImports]
+def make_gpt2(settings: dict, length: int):
+    """GPT-2 of the shape in the settings, without dropout."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
     config = GPT2Config(
         vocab_size=256,
-        n_positions=settings["length"],
+        n_positions=length,
         n_embd=settings["hidden_dim"],
         n_layer=settings["num_layers"],
         n_head=settings["num_heads"],
@@ -70,22 +114,13 @@ def make_gpt2(settings: dict):
         attn_pdrop=0.0,
         bos_token_id=None,
         eos_token_id=None,
+        pad_token_id=0,
     )
-    gpt2 = GPT2LMHeadModel(config)
-
-    class Logits(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.gpt2 = gpt2
-
-        def forward(self, ids):
-            return self.gpt2(input_ids=ids, use_cache=False).logits
-
-    return Logits()
+    return GPT2LMHeadModel(config)
 
 
 def make_plain(settings: dict):
-    """Pre-norm blocks with fused attention and nothing else around them."""
+    """Pre-norm blocks with fused attention, and nothing else around them."""
     import torch  # pyright: ignore[reportMissingImports]
     from torch import nn  # pyright: ignore[reportMissingImports]
 
@@ -117,10 +152,6 @@ def make_plain(settings: dict):
             return self.head(self.norm(self.layers(self.embedding(ids) + self.positions)))
 
     return Plain()
-
-
-def answer(what: dict) -> None:
-    print(json.dumps(what), flush=True)
 
 
 if __name__ == "__main__":
