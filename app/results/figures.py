@@ -35,7 +35,7 @@ def _list(view: FigureView[Mark]) -> go.Figure:
     room = 0.0 if view.points[0].panel else (high - low) * 0.08 + 0.01
     ticks: list[str] = []
     panel = ""
-    for title, (mean, *seeds) in lines_of(sorted(view.points, key=_panels(view.points))).items():
+    for title, (mean, *seeds) in lines_of(view.points).items():
         if mean.panel != panel:
             panel = mean.panel
             _note(figure, low, len(ticks), f"<b>{plain(panel)}</b>", xanchor="left")
@@ -97,8 +97,8 @@ def _matrix(view: FigureView[Cell]) -> go.Figure:
     colours = sorted({cell.colour for cell in view.points if cell.colour})
     colours += colours if len(colours) == 1 else []  # a scale has two ends
 
-    def laid_out(value: Callable[[Cell], Any]) -> list[list[Any]]:
-        return [[value(cells[row, at]) if (row, at) in cells else None for at in columns] for row in rows]
+    def laid_out(value: Callable[[Cell], Any], otherwise: Any = "") -> list[list[Any]]:
+        return [[value(cells[row, at]) if (row, at) in cells else otherwise for at in columns] for row in rows]
 
     def text(cell: Cell) -> str:
         first, *others = (plain(each) for each in cell.lines or ("",))
@@ -106,7 +106,7 @@ def _matrix(view: FigureView[Cell]) -> go.Figure:
 
     figure = new_figure(max(360, 130 + 66 * len(rows)), legend=False)
     figure.add_heatmap(
-        z=laid_out(lambda cell: colours.index(cell.colour) if cell.colour else None),
+        z=laid_out(lambda cell: colours.index(cell.colour) if cell.colour else None, None),
         x=[wrap_words(each, 8) for each in columns],
         y=[wrap_words(each, 16) for each in rows],
         text=laid_out(text),
@@ -163,11 +163,6 @@ def _reach(marks: Sequence[Mark]) -> dict[str, Any] | None:
 
 def _note(figure: go.Figure, x: float, y: float, text: str, **place: Any) -> None:
     figure.add_annotation(x=x, y=y, text=text, showarrow=False, font={"size": 11}, **place)
-
-
-def _panels(marks: Sequence[Mark]) -> Callable[[Mark], int]:
-    order = list(dict.fromkeys(mark.panel for mark in marks))
-    return lambda mark: order.index(mark.panel)
 
 
 def _count_axis(figure: go.Figure, counts: Sequence[float]) -> None:

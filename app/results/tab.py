@@ -164,15 +164,7 @@ def build_results_tab(tab: gr.Tab) -> None:
     selection = [uploaded, recipe, models, source, which, window]
     # One event for all controls: what is drawn and what is listed can never belong to different choices.
     gr.on(
-        [
-            tab.select,
-            uploaded.change,
-            corpus.input,
-            recipe.input,
-            models.input,
-            source.input,
-            every_recipe.input,
-        ],
+        [tab.select, uploaded.change, *(each.input for each in (corpus, recipe, models, source, every_recipe))],
         shown_to_user(update),
         [uploaded, listed, corpus, recipe, models, source, every_recipe, which, window],
         [listed, corpus, recipe, models, headline, table, notes, published, significance, *plots.values()],

@@ -66,31 +66,20 @@ def write_report(records: Iterable[RunRecord], folder: Path, *, metric: str = LO
 
 
 def results_table_markdown(
-    records: Iterable[RunRecord],
-    *,
-    recipe: str | None = None,
-    corpus: str | None = None,
-    metric: str = LOSS,
-    source: Source = "measured",
+    records: Iterable[RunRecord], *, recipe: str | None = None, source: Source = "measured"
 ) -> str:
-    """The results table of one recipe, as the README and the model cards show it."""
-    group = choose_group(records, recipe=recipe, corpus=corpus)
-    return to_markdown(results_table(Selection(group=group, metric=metric, source=source)))
+    """The results table of one recipe."""
+    return to_markdown(results_table(Selection(group=choose_group(records, recipe=recipe), source=source)))
 
 
-def significance_table_markdown(
-    records: Iterable[RunRecord], *, recipe: str | None = None, corpus: str | None = None, metric: str = LOSS
-) -> str:
+def significance_table_markdown(records: Iterable[RunRecord], *, recipe: str | None = None) -> str:
     """All pairs of models of one recipe."""
-    group = choose_group(records, recipe=recipe, corpus=corpus)
-    return to_markdown(significance_table(Selection(group=group, metric=metric)))
+    return to_markdown(significance_table(Selection(group=choose_group(records, recipe=recipe))))
 
 
-def headline(
-    records: Iterable[RunRecord], *, recipe: str | None = None, corpus: str | None = None, metric: str = LOSS
-) -> str:
+def headline(records: Iterable[RunRecord], *, recipe: str | None = None) -> str:
     """One sentence that says what a recipe's runs found."""
-    return headline_of(choose_group(records, recipe=recipe, corpus=corpus), metric=metric)
+    return headline_of(choose_group(records, recipe=recipe))
 
 
 def summary_of(group: RunGroup) -> dict[str, Any]:

@@ -13,8 +13,11 @@ from tipshare.kinds import rank_of
 from training.results.records import RunRecord
 from training.results.shared_runs import with_shared_runs
 
+# Recipe, corpus, training steps, tokens seen, digest of the data.
+Key = tuple[str, str, int, int, str]
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+
+@dataclass(frozen=True, eq=False)
 class RunGroup:
     """Runs that differ in the model and the seed alone, so that their numbers may be compared.
 
@@ -57,21 +60,11 @@ def group_records(records: Iterable[RunRecord]) -> list[RunGroup]:
 
     A run that was repeated counts once; one that is part of an ablation as well is in both groups.
     """
-    by_key: dict[tuple[str, str, int, int, str], list[RunRecord]] = {}
+    by_key: dict[Key, list[RunRecord]] = {}
     for record in {each.id: each for each in with_shared_runs(records)}.values():
         by_key.setdefault(_key(record), []).append(record)
     names = _names(list(by_key))
-    return [
-        RunGroup(
-            name=names[key],
-            recipe=key[0],
-            corpus=key[1],
-            num_steps=key[2],
-            tokens_seen=key[3],
-            runs=_by_label(members),
-        )
-        for key, members in by_key.items()
-    ]
+    return [RunGroup(names[key], *key[:4], _by_label(members)) for key, members in by_key.items()]
 
 
 def choose_group(records: Iterable[RunRecord], *, recipe: str | None = None, corpus: str | None = None) -> RunGroup:
@@ -102,21 +95,21 @@ def by_kind(runs: Iterable[RunRecord]) -> list[RunRecord]:
     return sorted(runs, key=lambda run: rank_of(run.kind))
 
 
-def _key(record: RunRecord) -> tuple[str, str, int, int, str]:
+def _key(record: RunRecord) -> Key:
     corpus = str(record.settings.get("corpus", "unknown corpus"))
     digest = sha256(json.dumps(record.data, sort_keys=True).encode()).hexdigest()[:6]
     return record.recipe, corpus, record.num_steps, record.tokens_seen, digest
 
 
-def _names(keys: list[tuple[str, str, int, int, str]]) -> dict[tuple[str, str, int, int, str], str]:
+def _names(keys: list[Key]) -> dict[Key, str]:
     """The shortest name of every group that no other group has."""
 
-    def spelled(key: tuple[str, str, int, int, str], parts: int) -> str:
+    def spelled(key: Key, parts: int) -> str:
         recipe, corpus, num_steps, tokens_seen, digest = key
         words = (recipe, corpus, f"{num_steps}-steps", f"{tokens_seen}-tokens", digest)
         return re.sub(r"[^\w.=+-]+", "-", "-".join(words[:parts])).strip("-.") or "runs"
 
-    names: dict[tuple[str, str, int, int, str], str] = {}
+    names: dict[Key, str] = {}
     for key in keys:
         for parts in range(1, 6):
             names[key] = spelled(key, parts)

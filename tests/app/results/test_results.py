@@ -132,6 +132,11 @@ def test_figures_follow_the_chosen_models(groups):
 def test_the_significance_matrix_agrees_with_its_words(groups):
     results = show(groups, "published-1000", KINDS, "measured")
     (matrix,) = results.figures["significance"].data
+    assert [[bool(text) for text in row] for row in matrix.text] == [
+        [True, *[False] * 2],
+        [True, True, False],
+        [True] * 3,
+    ]
     colours = [colour for _, colour in matrix.colorscale]
     shown = [colours[place] for row in matrix.z for place in row if place is not None]
     assert len(shown) == results.significance.count("<li>") == 6

@@ -83,11 +83,10 @@ def parameters_view(selection: Selection) -> FigureView[Mark]:
 
 def step_time_view(selection: Selection) -> FigureView[Mark]:
     """Milliseconds per training step, a panel for every device: they cannot be compared across devices."""
-    marks = [
-        _mark(row, value=row.step_ms, text=f"{row.step_ms:.1f} ms", panel=row.device)
-        for row in selection.rows()
-        if row.step_ms
-    ]
+    rows = [row for row in selection.rows() if row.step_ms]
+    devices = list(dict.fromkeys(row.device for row in rows))
+    rows.sort(key=lambda row: devices.index(row.device))
+    marks = [_mark(row, value=row.step_ms, text=f"{row.step_ms:.1f} ms", panel=row.device) for row in rows]
     return FigureView(
         name="step_time",
         title="Time per training step",
