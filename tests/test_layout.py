@@ -22,6 +22,7 @@ PACKAGES = ("tipshare", "training", "app")
 ROOMS: dict[str, tuple[str, ...]] = {
     # The library, from the plain to the composed.
     "tipshare.validation": (),
+    "tipshare.files": (),
     "tipshare.text": (),
     "tipshare.config": ("tipshare.validation",),
     "tipshare.presets": ("tipshare.config",),
@@ -30,7 +31,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tipshare.model": ("tipshare.config", "tipshare.text", "tipshare.validation"),
     "tipshare.analysis": ("tipshare.config", "tipshare.model", "tipshare.text", "tipshare.validation"),
     "tipshare.generation": ("tipshare.config", "tipshare.model", "tipshare.text", "tipshare.validation"),
-    "tipshare.checkpoint": ("tipshare.config", "tipshare.kinds", "tipshare.model", "tipshare.text"),
+    "tipshare.checkpoint": ("tipshare.config", "tipshare.files", "tipshare.kinds", "tipshare.model", "tipshare.text"),
     "tipshare.transformers": ("tipshare.config", "tipshare.checkpoint"),
     "tipshare.commands": ("tipshare",),
     "tipshare.__main__": ("tipshare",),

@@ -23,7 +23,6 @@ PRISTINE = "pristine"
 RUN = "runs/quick/time-indexed-ssm/seed-0"
 # Words that stand for something of the reader's own, and what they stand for in the scene.
 PLACEHOLDERS = {
-    "CHECKPOINT": RUN,
     "RUN": RUN,
     "ORG": "org",
     "FOLDER": "texts",

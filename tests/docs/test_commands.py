@@ -18,12 +18,6 @@ from tests.hub.server import running_hub
 pytestmark = pytest.mark.slow
 
 PAGE = "http://127.0.0.1:7860"
-# Fails for a reason that is known and will go; then its line here must go too.
-KNOWN: dict[str, str] = {
-    "python -m training report runs": "the folder's metrics.jsonl is taken for a record",
-    "python -m training train quick": "`train` has no default for --model",
-    'tipshare generate "The history of"': "`generate` has no default for the checkpoint",
-}
 
 
 def shown_commands() -> list:
@@ -33,11 +27,7 @@ def shown_commands() -> list:
         for block in blocks(page, "sh"):
             for command in block.commands:
                 found.setdefault(command, page)
-    return [pytest.param(command, id=f"{page}: {command}", marks=_known(command)) for command, page in found.items()]
-
-
-def _known(command: str) -> list:
-    return [pytest.mark.xfail(reason=KNOWN[command], strict=True)] if command in KNOWN else []
+    return [pytest.param(command, id=f"{page}: {command}") for command, page in found.items()]
 
 
 @pytest.fixture(scope="module")
