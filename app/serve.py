@@ -49,7 +49,9 @@ def serve() -> None:
     from app.page import build_demo
     from app.shelf import ModelShelf
     from app.warm_up import warm_up_in_background
+    from tipshare.compilation import use_compilation_cache
 
+    use_compilation_cache()
     shelf = ModelShelf(use_login=not is_space())
     demo = build_demo(shelf)
     _, address, _ = demo.launch(prevent_thread_lock=True, **launch_settings())

@@ -26,6 +26,7 @@ from tipshare.config import (
     TimeNetwork,
     weight_sources,
 )
+from tipshare.validation import check_number, check_whole
 
 BAD = [
     ({"num_heads": 3}, "not a multiple of num_heads"),
@@ -68,6 +69,27 @@ def test_bad_configs_are_refused_in_words(changes, message):
 def test_bad_json_is_refused_in_words(fields, message):
     with pytest.raises(ValueError, match=message):
         ModelConfig.from_json(json.dumps(fields))
+
+
+def test_numbers_of_numpy_become_plain_ones():
+    config = tipshare.StandardConfig(hidden_dim=np.int64(8), mlp_ratio=np.float32(2.0))
+    assert (type(config.hidden_dim), type(config.mlp_ratio)) == (int, float)
+    assert ModelConfig.from_json(config.to_json()) == config
+
+
+@pytest.mark.parametrize("value", [True, 0, 8, 2.0, "3", None, math.nan])
+def test_a_whole_number_is_one_within_its_bounds(value):
+    with pytest.raises(ValueError, match=f"^count={value!r} must be a whole number, at least 1 and at most 7$"):
+        check_whole("count", value, 1, 7)
+    assert check_whole("count", np.int64(7), 1, 7) == 7
+
+
+@pytest.mark.parametrize("value", [False, 0, 1.5, math.inf, math.nan, "1", None])
+def test_a_number_is_finite_and_within_its_bounds(value):
+    with pytest.raises(ValueError, match=f"^share={value!r} must be a finite number, above 0 and at most 1$"):
+        check_number("share", value, above=0.0, most=1.0)
+    assert check_number("share", np.float32(0.5), above=0.0, most=1.0) == 0.5
+    assert check_number("share", -3) == -3.0
 
 
 def test_text_that_is_no_json_is_refused():

@@ -15,7 +15,7 @@ from tipshare.generation.pieces import ByteInfo, Generation, Piece, Trace
 from tipshare.generation.sampling import Sampling
 from tipshare.generation.streaming import generate, stream
 from tipshare.model.language_model import LanguageModel
-from tipshare.model.parameters import ParameterCounts, count_parameters
+from tipshare.model.parameters import ParameterCounts, count_parameters, describe
 from tipshare.presets import PRESETS, preset
 
 __version__ = "0.1.0"
@@ -38,6 +38,7 @@ __all__ = [
     "TimeIndexedSsmConfig",
     "Trace",
     "count_parameters",
+    "describe",
     "generate",
     "list_bundled",
     "load",

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from haliax import Axis
 
-from tipshare.validation import check_fields
+from tipshare.text.tokenizer import BYTES, Tokenizer
+from tipshare.validation import check_fields, check_names
 
 if TYPE_CHECKING:
     from jaxtyping import PRNGKeyArray
@@ -166,6 +167,11 @@ class ModelConfig:
         return Axis("features", of_t + (NUM_STEP_FEATURES if self.step_features else 0))
 
     @property
+    def tokenizer(self) -> Tokenizer:
+        """What turns text into the ids of this model; the same for all models so far."""
+        return BYTES
+
+    @property
     def is_continuous(self) -> bool:
         """Whether the weights are defined at every t, so that the number of depth steps is free."""
         from tipshare.model.weights import SOURCES
@@ -184,7 +190,7 @@ class ModelConfig:
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed, validated again."""
-        _check_names(type(self), changes)
+        check_names(self, changes, "field")
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -204,7 +210,7 @@ class ModelConfig:
         if "time_frequencies" in fields:
             # Written before there was a choice of features.
             fields.setdefault("time_features", "published")
-        _check_names(config_class, fields)
+        check_names(config_class, fields, "field")
         return config_class(**fields)
 
     @staticmethod
@@ -272,13 +278,3 @@ def config_class_of(kind: object) -> type[ModelConfig]:
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"unknown model kind {kind!r}; the kinds are {', '.join(sorted(KINDS))}")
     return KINDS[kind]
-
-
-def _check_names(config_class: type[ModelConfig], given: dict[str, Any]) -> None:
-    known = {each.name for each in dataclasses.fields(config_class)}
-    unknown = sorted(set(given) - known)
-    if unknown:
-        raise ValueError(
-            f"unknown field {', '.join(map(repr, unknown))} for {config_class.kind}; the fields are "
-            f"{', '.join(sorted(known))}"
-        )

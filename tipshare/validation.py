@@ -1,15 +1,42 @@
-"""One check for the fields of configs and recipes, by their annotations and the bounds in their metadata."""
+"""Checks of numbers, and of the fields of configs, recipes and settings: one style of message for all of them."""
 
 import dataclasses
 import math
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
 
-def check_fields(instance: Any, where: str = "", most: float = math.inf) -> None:
-    """Raise ValueError, with the value, the rule and the way out, unless every field fits its annotation.
 
-    Bounds in a field's metadata: `least` (1 for whole numbers and 0 for others if left out), `most`, `below`; or
-    `choices`, a function that gives the allowed values.
+def check_whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """`value` as an int, or a ValueError with the value and the rule."""
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):
+        raise ValueError(f"{name}={value!r} must be a whole number{_bounds(least=least, most=most)}")
+    return int(value)
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    least: float = -math.inf,
+    above: float = -math.inf,
+    most: float = math.inf,
+    below: float = math.inf,
+) -> float:
+    """`value` as a float if it is finite and within the bounds, or a ValueError with the value and the rule."""
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or not (least <= value <= most and above < value < below):
+        bounds = _bounds(least=least, above=above, most=most, below=below)
+        raise ValueError(f"{name}={value!r} must be a finite number{bounds}")
+    return float(value)
+
+
+def check_fields(instance: Any, where: str = "", most: int | None = None) -> None:
+    """Raise ValueError unless every field of a dataclass fits its annotation; numpy numbers become plain ones.
+
+    Bounds in a field's metadata: `least` (1 for whole numbers and 0 for others if left out), `above`, `most`, `below`;
+    or `choices`, a function that gives the allowed values. Other annotations are left to the class itself.
 
     Args:
         where: Put before the field's name in a message.
@@ -17,42 +44,47 @@ def check_fields(instance: Any, where: str = "", most: float = math.inf) -> None
     """
     types = get_type_hints(type(instance))
     for field in dataclasses.fields(instance):
-        value, expected = getattr(instance, field.name), types[field.name]
-        rule = _broken_rule(value, expected, field.metadata, most)
-        if rule:
-            raise ValueError(f"{where}{field.name}={value!r} {rule}")
+        value = getattr(instance, field.name)
+        _check_value(f"{where}{field.name}", value, types[field.name], field.metadata, most)
+        if isinstance(value, np.generic):
+            object.__setattr__(instance, field.name, value.item())
 
 
-def _broken_rule(value: Any, expected: Any, metadata: Any, most: float) -> str | None:
-    """What is wrong with a value, or None. Annotations that are not known here are left to the class itself."""
+def check_names(cls: Any, given: Any, what: str) -> None:
+    """Raise ValueError, with the names of the fields of a dataclass, unless all given names are among them."""
+    known = {field.name for field in dataclasses.fields(cls)}
+    unknown = ", ".join(map(repr, sorted(set(given) - known)))
+    if unknown:
+        raise ValueError(f"unknown {what} {unknown}; the {what}s are {', '.join(sorted(known))}")
+
+
+def _check_value(name: str, value: Any, expected: Any, metadata: Any, most: int | None) -> None:
     choices = metadata["choices"]() if "choices" in metadata else get_args(expected)
+    if type(None) in choices:
+        if value is None:
+            return
+        expected = next(each for each in choices if each is not type(None))
     if "choices" in metadata or get_origin(expected) is Literal:
-        return None if value in choices else f"is not one of {', '.join(choices)}"
-    if expected is int:
-        least, most = metadata.get("least", 1), metadata.get("most", most)
-        fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        return None if fits else f"must be a whole number{_bounds(least, most, math.inf)}"
-    if expected is float:
-        least, most, below = metadata.get("least", 0.0), metadata.get("most", math.inf), metadata.get("below", math.inf)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            return "must be a finite number"
-        return None if least <= value <= most and value < below else f"must be a number{_bounds(least, most, below)}"
-    if expected is str:
-        return None if isinstance(value, str) else "must be a text"
-    if expected is bool or bool in get_args(expected):
-        fits = isinstance(value, bool) or (value is None and type(None) in get_args(expected))
-        return None if fits else "must be true or false"
-    if get_origin(expected) is tuple:
-        kind = get_args(expected)[0]
-        fits = isinstance(value, tuple) and all(
-            isinstance(each, int | float if kind is float else kind) for each in value
-        )
-        return None if fits else f"must be a list of {kind.__name__}"
-    return None
+        if value not in choices:
+            raise ValueError(f"{name}={value!r} is not one of {', '.join(choices)}")
+    elif expected is int:
+        check_whole(name, value, **{"most": most, **metadata})
+    elif expected is float:
+        lower = {} if "above" in metadata else {"least": 0.0}
+        check_number(name, value, **{**lower, **metadata})
+    elif expected is str and not isinstance(value, str):
+        raise ValueError(f"{name}={value!r} must be a text")
+    elif expected is bool and not isinstance(value, bool):
+        raise ValueError(f"{name}={value!r} must be true or false")
+    elif get_origin(expected) is tuple:
+        kind = choices[0]
+        accepted = int | float if kind is float else kind
+        if not isinstance(value, tuple) or not all(isinstance(each, accepted) for each in value):
+            raise ValueError(f"{name}={value!r} must be a list of {kind.__name__}")
 
 
-def _bounds(least: float, most: float, below: float) -> str:
-    parts = [f"at least {least:g}"] if least > -math.inf else []
-    parts += [f"at most {int(most) if float(most).is_integer() else most}"] if most < math.inf else []
-    parts += [f"below {below:g}"] if below < math.inf else []
+def _bounds(**bounds: float | None) -> str:
+    words = {"least": "at least", "above": "above", "most": "at most", "below": "below"}
+    finite = {name: bound for name, bound in bounds.items() if bound is not None and math.isfinite(bound)}
+    parts = [f"{words[name]} {bound if bound % 1 else int(bound)}" for name, bound in finite.items()]
     return ", " + " and ".join(parts) if parts else ""

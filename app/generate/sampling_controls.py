@@ -7,6 +7,7 @@ from gradio.components import Component
 
 from app.events import QUICK
 from app.generate.settings import MOST_BYTES, MOST_SEED, MOST_STEPS, WritingRequest
+from tipshare.text.tokenizer import BYTES
 
 ANY = ("any",)
 
@@ -29,7 +30,7 @@ def build_sampling_controls() -> list[Component]:
                 dice = gr.Button("⚄ Draw", size="sm", min_width=44, scale=0, elem_id="dice")
         with gr.Row():
             top_k = gr.Slider(
-                0, 256, default.top_k, step=1, label="Top-k", info="among the k most probable bytes; 0 for all"
+                0, BYTES.size, default.top_k, step=1, label="Top-k", info="among the k most probable bytes; 0 for all"
             )
             top_p = gr.Slider(
                 0.05, 1, default.top_p, step=0.01, label="Top-p", info="among those that reach this probability"

@@ -11,7 +11,7 @@ from app.generate.tinted import escape, tint_text
 from app.shelf import Listing, ModelShelf
 from tipshare.analysis.scoring import Score
 from tipshare.generation.pieces import ByteInfo
-from tipshare.text.tokenizer import encode
+from tipshare.text.tokenizer import to_bytes
 
 # Some seconds for four models on two cores.
 MOST_BYTES = 4_000
@@ -41,7 +41,7 @@ def score_in_turns(shelf: ModelShelf, text: str, models: Sequence[str]) -> Itera
     """The scores of all models; each update has one more."""
     if not text:
         raise ValueError("there is no text to score: paste one first")
-    count = len(encode(text))
+    count = len(to_bytes(text))
     if count > MOST_BYTES:
         raise ValueError(f"the text has {count:,} bytes: this page scores at most {MOST_BYTES:,}; shorten it")
     if not 1 <= len(models) <= MOST_MODELS:
@@ -84,9 +84,11 @@ def _text(text: str, each: Scored) -> str:
     head += f"<h3>{escape(each.listing.label)}</h3></div>"
     if each.score is None:
         return f'<div class="card">{head}<div class="written"></div></div>'
-    data = encode(text)
-    infos = [ByteInfo(int(byte), float(p), 0, ()) for byte, p in zip(data, np.exp(each.score.log_probs), strict=True)]
-    label = f"The text as {escape(each.listing.label)} saw it. Arrow keys move through it."
-    tinted = tint_text(text, infos)
+    odds = [
+        ByteInfo(byte, float(probability), 0, ())
+        for byte, probability in zip(to_bytes(text), np.exp(each.score.log_probs), strict=True)
+    ]
+    label = f"The text as {escape(each.listing.label)} predicts it. Arrow keys move through it."
+    tinted = tint_text(text, odds)
     region = f'<div class="written" tabindex="0" role="group" aria-label="{label}">{tinted}</div>'
     return f'<div class="card">{head}{region}</div>'

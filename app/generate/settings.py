@@ -7,6 +7,8 @@ from typing import Any, Self
 from urllib.parse import urlencode
 
 from tipshare.generation.sampling import Sampling
+from tipshare.text.tokenizer import BYTES
+from tipshare.validation import check_whole
 
 MOST_MODELS = 4
 MOST_BYTES = 2_000
@@ -32,13 +34,13 @@ class WritingRequest:
 
     prompt: str = ""
     models: tuple[str, ...] = ()
-    temperature: float = 0.8
-    top_k: int = 0
-    top_p: float = 1.0
-    min_p: float = 0.0
-    penalty: float = 1.0
-    length: int = 300
-    seed: int = 0
+    temperature: float = Sampling.temperature
+    top_k: int = Sampling.top_k or 0
+    top_p: float = Sampling.top_p
+    min_p: float = Sampling.min_p
+    penalty: float = Sampling.repetition_penalty
+    length: int = Sampling.max_bytes
+    seed: int = Sampling.seed
     steps: int = 0
 
     def __post_init__(self) -> None:
@@ -48,10 +50,10 @@ class WritingRequest:
             raise ValueError(f"a model is chosen twice: {', '.join(self.models)}")
         if len(self.prompt) > MOST_PROMPT:
             raise ValueError(f"the prompt has {len(self.prompt):,} characters: give at most {MOST_PROMPT:,}")
-        _check_whole("length", self.length, 1, MOST_BYTES)
-        _check_whole("depth steps", self.steps, 0, MOST_STEPS)
-        _check_whole("seed", self.seed, 0, MOST_SEED)
-        _check_whole("top-k", self.top_k, 0, 256)
+        check_whole("length", self.length, 1, MOST_BYTES)
+        check_whole("depth steps", self.steps, 0, MOST_STEPS)
+        check_whole("seed", self.seed, 0, MOST_SEED)
+        check_whole("top-k", self.top_k, 0, BYTES.size)
         self.sampling()
 
     @classmethod
@@ -116,8 +118,3 @@ def _whole(name: str, value: Any) -> int:
     if isinstance(value, bool) or not is_whole:
         raise ValueError(f"{name.replace('_', '-')}={value!r} must be a whole number")
     return int(value)
-
-
-def _check_whole(name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise ValueError(f"{name}={value} must be a whole number from {least} to {most}")

@@ -10,7 +10,6 @@ from app.generate.settings import WritingRequest
 from app.generate.tinted import tint_text
 from app.shelf import Entry, ModelShelf
 from tipshare.generation.pieces import ByteInfo, Piece
-from tipshare.text.tokenizer import encode
 
 State = Literal["waiting", "loading", "writing", "finished", "stopped"]
 
@@ -115,11 +114,13 @@ def _stopped(columns: list[Column]) -> list[Column]:
 
 
 def _start(entry: Entry, request: WritingRequest, column: Column) -> Iterator[Piece]:
-    prompt = encode(request.prompt).astype("uint8").tobytes()
+    tokenizer = entry.model.tokenizer
+    ids = tokenizer.encode(request.prompt)
     column.context = entry.config.max_position_embeddings
-    column.unread = max(0, len(prompt) - column.context)
+    column.unread = max(0, len(ids) - column.context)
+    prompt = tokenizer.decode_bytes(ids[-column.context :])
     steps = (request.steps or None) if entry.config.is_continuous else None
-    return tipshare.stream(entry.model, prompt[-column.context :], request.sampling(), steps=steps, chunk=CHUNK)
+    return tipshare.stream(entry.model, prompt, request.sampling(), steps=steps, chunk=CHUNK)
 
 
 def _take_turn(stream: Iterator[Piece], column: Column) -> None:

@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import tipshare
-from tests.factories import GRID, build, each_config, each_kind
+from tests.factories import GRID, SMALL, build, each_config, each_kind
 from tipshare import analysis
-from tipshare.text.tokenizer import BEGIN
+from tipshare.text.tokenizer import BYTES
 
 
 def depths(model: tipshare.LanguageModel) -> list[float]:
@@ -144,7 +144,7 @@ def test_a_hidden_path_is_the_depth_loop_written_out(config):
     model = build(config)
     prompt = "a path"
     path = analysis.hidden_path(model, prompt)
-    x = model.embed(hax.named(np.array([BEGIN, *prompt.encode()]), "position"))
+    x = model.embed(hax.named(np.array([BYTES.begin, *prompt.encode()]), "position"))
     streams = [x]
     for t in depths(model):
         x = model.at(t)(x, model.step_size(model.steps))
@@ -160,7 +160,7 @@ def test_a_hidden_path_is_the_depth_loop_written_out(config):
         assert chances[path.bytes[depth, 0]] == pytest.approx(chances[order[0]], abs=1e-4)
         assert path.entropies[depth] == pytest.approx(-(chances * np.log2(chances)).sum(), abs=1e-3)
         assert path.final_probabilities[depth] == pytest.approx(chances[path.bytes[-1, 0]], abs=1e-4)
-    whole = np.asarray(model(np.array([BEGIN, *prompt.encode()]))["position", -1].array)
+    whole = np.asarray(model(np.array([BYTES.begin, *prompt.encode()]))["position", -1].array)
     assert path.bytes[-1, 0] == np.argmax(whole)
 
 
@@ -178,3 +178,8 @@ def test_a_path_may_have_other_depth_steps_where_depth_is_continuous():
     assert path.bytes.shape == (6, 5)
     with pytest.raises(ValueError, match="has exactly 3 layers"):
         analysis.hidden_path(build(GRID["standard"]), "", steps=5)
+
+
+def test_a_path_needs_an_id_for_every_token():
+    with pytest.raises(ValueError, match="has 100 token ids; text needs 256, one per byte"):
+        analysis.hidden_path(build(tipshare.StandardConfig(**{**SMALL, "vocab_size": 100})), "a")

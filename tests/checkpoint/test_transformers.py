@@ -7,7 +7,7 @@ import pytest
 
 import tipshare
 from tests.checkpoint.configs import TINY, build_tiny
-from tipshare.text import tokenizer as tokens
+from tipshare.text.tokenizer import BYTES
 
 TEXT = "Tick,  tock: naïve café 🕰\n\tdone ."
 
@@ -29,7 +29,7 @@ def test_the_tokenizer_loads_and_its_ids_are_bytes(folder):
 
 
 def test_the_tokenizer_file_is_the_one_transformers_would_write(folder, tmp_path):
-    tokens.to_transformers(16).save_pretrained(tmp_path)
+    BYTES.to_transformers(16).save_pretrained(tmp_path)
     ours, theirs = (json.loads((each / "tokenizer.json").read_text()) for each in (folder, tmp_path))
     # transformers adds a template that adds nothing.
     assert theirs.pop("post_processor")["special_tokens"] == {}

@@ -19,7 +19,7 @@ from tipshare.generation.streaming import generate, slide
 from tipshare.generation.unrolled import unroll
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.positions import Place
-from tipshare.text.tokenizer import BEGIN
+from tipshare.text.tokenizer import BYTES
 
 CONTEXT = 24
 SMALL = {
@@ -84,7 +84,7 @@ def decode(model: LanguageModel, prompts: list[np.ndarray], count: int, width: i
     for row, prompt in enumerate(prompts):
         tokens[row, width - len(prompt) :] = prompt
     reading = read(packed, tokens, np.array([len(each) for each in prompts], np.int32))
-    choice = Choice.of(Sampling(max_bytes=count, temperature=0.0, utf8=False))
+    choice = Choice.of(Sampling(max_bytes=count, temperature=0.0, utf8=False), BYTES)
     keys = jr.split(jr.key(0), len(prompts))
     texts = [list(prompt) for prompt in prompts]
     for done in range(0, count, CHUNK):
@@ -130,7 +130,7 @@ def test_learned_positions_restart_from_half_a_context():
     prompt, count = b"Of shoes"[: context - 1], 2 * context + 5
     written = list(generate(model, prompt, max_bytes=count, temperature=0.0, utf8=False).trace.data)
     call = eqx.filter_jit(model)
-    window = np.array([BEGIN, *prompt], np.int32)
+    window = np.array([BYTES.begin, *prompt], np.int32)
     for byte in written:
         logits = call(np.pad(window, (0, context - len(window)))).array[len(window) - 1]
         assert byte == int(logits.argmax())

@@ -16,7 +16,7 @@ from tipshare.commands.generate import write_text
 from tipshare.generation.pieces import Assembler, Trace
 from tipshare.generation.sampling import Sampling
 from tipshare.model.language_model import LanguageModel
-from tipshare.text.tokenizer import BEGIN
+from tipshare.text.tokenizer import BYTES
 
 CONTEXT = 16
 CONFIG = TimeIndexedSsmConfig(
@@ -67,7 +67,7 @@ def test_text_is_valid_short_enough_and_free_of_chunks(model, prompt, chosen, ch
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=40), st.lists(st.binary(min_size=1, max_size=3), max_size=2), st.data())
 def test_pieces_of_any_bytes_join_to_the_text_up_to_the_stop(data, stops, draw):
-    assembler = Assembler(len(data) + 1, stops, whole_characters=False, alternatives=1)
+    assembler = Assembler(Trace.empty(BYTES, 1), len(data) + 1, stops, whole_characters=False)
     text, rest = "", data
     while rest:
         cut = draw.draw(st.integers(1, len(rest)))
@@ -82,7 +82,9 @@ def test_pieces_of_any_bytes_join_to_the_text_up_to_the_stop(data, stops, draw):
 
 def plain_trace(data: bytes) -> Trace:
     count = len(data)
-    return Trace(data, np.ones(count), np.ones(count, int), np.zeros((count, 1), int), np.ones((count, 1)))
+    return Trace(
+        BYTES, BYTES.encode(data), np.ones(count), np.ones(count, int), np.zeros((count, 1), int), np.ones((count, 1))
+    )
 
 
 def test_every_byte_comes_with_its_odds(model):
@@ -120,7 +122,7 @@ def test_odd_prompts_work(model, prompt):
 
 def test_an_empty_prompt_starts_after_a_line_end(model):
     first = generate(model, "", max_bytes=1, temperature=0.0, utf8=False).trace[0]
-    assert first.byte == int(np.asarray(eqx.filter_jit(model)(np.array([BEGIN])).array)[-1].argmax())
+    assert first.byte == int(np.asarray(eqx.filter_jit(model)(np.array([BYTES.begin])).array)[-1].argmax())
 
 
 def test_a_long_prompt_keeps_its_end_and_says_so(model):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tipshare.generation.sampling import Choice, Sampling, choose, draw_uniform
+from tipshare.text.tokenizer import BYTES
 from tipshare.text.utf8 import BYTES_TO_COME, NEXT_STATE, complete_length
 
 NOT_SEEN = np.zeros((1, 256), np.int32)
@@ -17,7 +18,7 @@ compiled_choose = jax.jit(choose)
 
 def chosen_bytes(logits: np.ndarray, sampling: Sampling, draws: int = 400, counts: np.ndarray = NOT_SEEN) -> np.ndarray:
     """Choices from one distribution at evenly spaced places of it."""
-    choice = Choice.of(sampling)
+    choice = Choice.of(sampling, BYTES)
     rows = np.broadcast_to(logits.astype(np.float32), (draws, 256))
     uniform = (np.arange(draws, dtype=np.float32) + 0.5) / draws
     start = np.zeros(draws, np.int32)
@@ -56,7 +57,7 @@ def test_only_survivors_of_the_cut_offs_are_chosen(seed, temperature, top_k, top
 def test_choices_follow_the_distribution():
     logits = np.full(256, -50.0)
     logits[[65, 66, 67]] = np.log([0.5, 0.3, 0.2])
-    chosen = chosen_bytes(logits, Sampling(), draws=1000)
+    chosen = chosen_bytes(logits, Sampling(temperature=1.0), draws=1000)
     np.testing.assert_allclose(np.bincount(chosen, minlength=256)[[65, 66, 67]] / 1000, [0.5, 0.3, 0.2], atol=0.002)
     sharper = chosen_bytes(logits, Sampling(temperature=0.5), draws=1000)
     squares = np.array([0.25, 0.09, 0.04]) / 0.38
@@ -88,13 +89,13 @@ def test_random_numbers_depend_on_row_and_number_alone():
 @pytest.mark.parametrize(
     ("setting", "values", "rule"),
     [
-        ("temperature", [float("nan"), -0.1, float("inf")], "0 \\(greedy\\) or more"),
-        ("top_p", [0.0, -1.0, 1.1, float("nan")], "above 0 and at most 1"),
-        ("min_p", [-0.1, 1.5, float("nan")], "from 0"),
-        ("top_k", [0, -3, 2.5, True], "1 or more"),
-        ("max_bytes", [-1, 1_000_001, 1.5], "from 0 to 1000000"),
+        ("temperature", [float("nan"), -0.1, float("inf"), True], "a finite number, at least 0"),
+        ("top_p", [0.0, -1.0, 1.1, float("nan")], "a finite number, above 0 and at most 1"),
+        ("min_p", [-0.1, 1.5, float("nan")], "at least 0 and at most 1"),
+        ("top_k", [0, -3, 2.5, True], "a whole number, at least 1"),
+        ("max_bytes", [-1, 1_000_001, 1.5], "at least 0 and at most 1000000"),
         ("repetition_penalty", [0.0, -1.0, float("nan")], "above 0"),
-        ("seed", [-1, 2**63, "x"], "from 0"),
+        ("seed", [-1, 2**63, "x"], "at least 0 and at most 9223372036854775807"),
         ("stop", ["", ("a", b""), 3], "stop"),
         ("temprature", [1.0], "the settings are"),
     ],

@@ -142,7 +142,7 @@ def test_kinds_with_layers_of_their_own_have_no_depth_between():
         standard.freeze(steps=6)
     with pytest.raises(ValueError, match="frozen at 3 depth steps"):
         build(GRID["time-indexed-mlp"]).freeze().freeze(steps=4)
-    with pytest.raises(ValueError, match="whole number of depth steps"):
+    with pytest.raises(ValueError, match="steps=0 must be a whole number, at least 1"):
         build(GRID["time-indexed-mlp"]).freeze(steps=0)
 
 

@@ -120,7 +120,7 @@ def test_long_texts_are_scored_in_overlapping_windows():
     assert log_probs.shape == (300,)
     inputs = np.frombuffer(b"\n" + text[:-1], np.uint8).astype(int)
     # Byte 200 is predicted by the first window that reaches it, from at least half a context.
-    start = next(s for s in window_starts(300, 12) if s + 12 > 200)
+    start = next(s for s in window_starts(300, 12, 6) if s + 12 > 200)
     assert 200 - start >= 6
     logits = logits_of(model, inputs[None, start : start + 12])[0, 200 - start]
     assert log_probs[200] == pytest.approx(float(jax.nn.log_softmax(logits)[text[200]]), abs=1e-4)

@@ -1,4 +1,4 @@
-"""The way of a prompt through depth: how far each depth step moves it, and what it would say if it stopped there."""
+"""The residual stream of a prompt along depth: how far each depth step moves it, and what it predicts if read early."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +10,12 @@ import numpy as np
 from haliax import Axis, NamedArray
 from jaxtyping import Array
 
-from tipshare.compilation import use_compilation_cache
+from tipshare.analysis.scoring import round_up
+from tipshare.model.depth import depths
 from tipshare.model.language_model import LanguageModel
-from tipshare.text.tokenizer import BEGIN, encode
 
 ALTERNATIVES = 5
-# Prompts are padded to this many positions, or twice, four times as many, up to the context: few compilations serve all
-# lengths, and no position sees what comes after it.
+# Prompts are padded to this many positions, or twice, four times as many, up to the context.
 SHORTEST_READ = 32
 
 
@@ -28,10 +27,10 @@ class HiddenPath:
         t: Depths: 0, 1/L, 2/L, ..., 1.
         norms: Euclidean norm of the stream at every depth.
         step_sizes: Distance between a depth and the one before it, {depth - 1}.
-        bytes: The most probable next bytes if the model stopped there, best first, {depth, alternative}.
+        bytes: The most probable next bytes if the model stopped at that depth, best first, {depth, alternative}.
         probabilities: Of these bytes, {depth, alternative}.
         entropies: Of the whole prediction at every depth, in bits.
-        final_probabilities: At every depth, the probability of the byte that the last depth finds most probable.
+        final_probabilities: At every depth, the probability of the byte that is most probable at the last one.
         unread: How many bytes at the start of the prompt did not fit into the context.
     """
 
@@ -46,34 +45,30 @@ class HiddenPath:
 
 
 def hidden_path(model: LanguageModel, prompt: str | bytes, steps: int | None = None) -> HiddenPath:
-    """Follow the last byte of a prompt through depth; as in generation, a text starts after a newline.
+    """Follow the last byte of a prompt through depth; as in generation, a text starts after a line end.
 
     Args:
-        prompt: Text or bytes; of a longer one than the context only the end is read. May be empty.
+        prompt: Text or bytes, may be empty; if it is longer than the context, only its end is read.
         steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
     """
-    if model.config.vocab_size < 256:
-        raise ValueError(f"the model has {model.config.vocab_size} token ids; reading text needs one per byte, 256")
     steps = model.steps if steps is None else steps
     context = model.config.max_position_embeddings
-    text = encode(prompt)
-    ids = np.concatenate([[BEGIN], text])[-context:].astype(np.int32)
-    width = min(context, max(SHORTEST_READ, 1 << (len(ids) - 1).bit_length()))
-    padded = np.pad(ids, (0, width - len(ids)), constant_values=BEGIN)
-    use_compilation_cache()
+    ids, unread = model.tokenizer.read_end(prompt, context)
+    # No position sees what comes after it, so the padding changes nothing.
+    padded = np.pad(ids, (0, min(context, max(SHORTEST_READ, round_up(len(ids)))) - len(ids)))
     stream, log_probs = _follow(model, hax.named(padded, "position"), np.int32(len(ids) - 1), steps)
     stream, log_probs = np.asarray(stream, np.float64), np.asarray(log_probs, np.float64)
     probabilities = np.exp(log_probs)
     best = np.argsort(-probabilities, axis=1, kind="stable")[:, :ALTERNATIVES]
     return HiddenPath(
-        t=np.arange(steps + 1) / steps,
+        t=np.concatenate([[0.0], depths(steps)]),
         norms=np.linalg.norm(stream, axis=1),
         step_sizes=np.linalg.norm(np.diff(stream, axis=0), axis=1),
         bytes=best,
         probabilities=np.take_along_axis(probabilities, best, axis=1),
         entropies=-(probabilities * log_probs).sum(axis=1) / np.log(2),
         final_probabilities=probabilities[:, best[-1, 0]],
-        unread=max(0, len(text) - context),
+        unread=unread,
     )
 
 

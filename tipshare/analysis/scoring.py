@@ -1,87 +1,152 @@
-"""How well a model predicts a given text, byte by byte."""
+"""How well a model predicts a text: the log probability of every token, and the measures that follow from it."""
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import equinox as eqx
 import haliax as hax
-import jax.numpy as jnp
 import numpy as np
-from haliax import NamedArray
+from jaxtyping import Array
 
-from tipshare.text.tokenizer import BEGIN, encode
+from tipshare.text.tokenizer import Tokenizer
+from tipshare.validation import check_whole
 
 if TYPE_CHECKING:
     from tipshare.model.language_model import LanguageModel
 
-# Windows scored per compiled call; a fixed number, so that texts of any length reuse one compilation.
-WINDOWS_PER_CALL = 16
+# Tokens per compiled call: enough to keep a device busy, few enough that the logits stay small.
+TOKENS_PER_CALL = 8_192
 
 
 @dataclass(frozen=True)
 class Score:
-    """What a model thinks of a text.
+    """What a model thinks of a text. For all models so far a token is a byte.
 
     Attributes:
-        log_probs: Entry i is log p(byte i | bytes before it), in nats; the first byte is conditioned on a newline.
+        log_probs: Entry i is log p(token i | tokens before it), in nats; the first is conditioned on a line end.
+        num_bytes: Bytes scored.
+        num_characters: UTF-8 characters that start among them.
     """
 
     log_probs: np.ndarray
+    num_bytes: int
+    num_characters: int
+
+    @property
+    def nats(self) -> float:
+        """The sum of -log p over all tokens."""
+        return -float(self.log_probs.sum(dtype=np.float64))
 
     @property
     def loss(self) -> float:
-        """Mean negative log probability, in nats per byte."""
-        return float(-self.log_probs.mean(dtype=np.float64))
+        """Nats per token."""
+        return self.nats / self.log_probs.size
 
     @property
     def bits_per_byte(self) -> float:
-        return self.loss / math.log(2)
+        return self.nats / self.num_bytes / math.log(2)
+
+    @property
+    def loss_per_character(self) -> float:
+        """Nats per character, to compare with models of characters."""
+        return self.nats / max(self.num_characters, 1)
 
     @property
     def perplexity(self) -> float:
-        """exp(loss): between how many bytes the model wavers, on average."""
+        """exp(loss): among how many equally probable tokens the model would be as uncertain."""
         return math.exp(self.loss)
 
 
-def score(model: "LanguageModel", text: str | bytes) -> Score:
-    """Log probability of every byte of `text`.
+def score(model: "LanguageModel", text: str | bytes, *, stride: int | None = None, steps: int | None = None) -> Score:
+    """The log probability of every byte of `text`.
 
-    A text longer than the context is read in windows that overlap by half, so that every byte after the first window
-    is predicted from at least half a context.
+    A text longer than the context is read in windows, of which each scores the bytes that the one before did not
+    reach. The cost grows with the text, rounded up to a power of two, and not with the context.
+
+    Args:
+        stride: Bytes from the start of a window to that of the next, 1 to the context. With half a context, the
+            default, every byte after the first window is predicted from at least half a context. With the whole
+            context windows do not overlap: faster, and what model cards and records state.
+        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
     """
-    ids = encode(text)
+    tokenizer, context = model.tokenizer, model.config.max_position_embeddings
+    ids = tokenizer.encode(text)
     if not ids.size:
-        raise ValueError("cannot score an empty text: give at least one byte")
-    if model.config.vocab_size < 256:
-        raise ValueError(f"the model has {model.config.vocab_size} token ids; scoring text needs one per byte, 256")
-    context = model.config.max_position_embeddings
-    inputs = np.concatenate([[BEGIN], ids[:-1]]).astype(np.int32)
-    starts = window_starts(len(ids), context)
-    log_probs = np.empty(len(ids), np.float32)
-    filled = 0
-    for first in range(0, len(starts), WINDOWS_PER_CALL):
-        chosen = starts[first : first + WINDOWS_PER_CALL]
-        windows = np.zeros((2, WINDOWS_PER_CALL, context), np.int32)
-        for row, start in enumerate(chosen):
-            piece = slice(start, start + context)
-            windows[0, row, : len(inputs[piece])] = inputs[piece]
-            windows[1, row, : len(ids[piece])] = ids[piece]
-        scored = np.asarray(_log_probs(model, *(hax.named(side, ("batch", "position")) for side in windows)).array)
-        for row, start in enumerate(chosen):
-            end = min(start + context, len(ids))
-            log_probs[filled:end] = scored[row, filled - start : end - start]
-            filled = end
-    return Score(log_probs)
+        raise ValueError(f"cannot score an empty text: give at least one {tokenizer.unit}")
+    stride = max(1, context // 2) if stride is None else check_whole("stride", stride, 1, context)
+    width = min(context, round_up(len(ids)))
+    rows = min(rows_per_call(width), round_up(len(window_starts(len(ids), width, stride))))
+    return score_ids(lambda windows: _compiled(model, windows, steps), ids, tokenizer, width, stride, rows)
 
 
-def window_starts(length: int, context: int) -> list[int]:
-    """Where windows of `context` start so that they cover `length` and overlap by half."""
-    stride = max(1, context // 2)
-    return list(range(0, max(length - context, 0) + stride, stride)) if length > context else [0]
+# {row, width + 1} ids -> {row, width}: -log p of all but the first id of each row.
+WindowScorer = Callable[[np.ndarray], Array]
 
 
-@eqx.filter_jit
-def _log_probs(model: "LanguageModel", inputs: NamedArray, targets: NamedArray) -> NamedArray:
-    log_probs = hax.nn.log_softmax(model(inputs), model.config.Vocab)
-    return log_probs.take("vocab", targets).astype(jnp.float32)
+def score_ids(scorer: WindowScorer, ids: np.ndarray, tokenizer: Tokenizer, width: int, stride: int, rows: int) -> Score:
+    """Score every id of a text once, in windows of `width` that start `stride` apart.
+
+    The first id of a window is predicted from the id before it, the first of the text from the begin token.
+
+    Args:
+        rows: Windows per call of `scorer`; every call has this shape.
+    """
+    starts = window_starts(len(ids), width, stride)
+    losses, filled = np.empty(len(ids), np.float32), 0
+
+    def cut() -> Iterator[np.ndarray]:
+        for first in range(0, len(starts), rows):
+            places = np.asarray(starts[first : first + rows])[:, None] + np.arange(-1, width)
+            windows = ids[np.clip(places, 0, len(ids) - 1)]
+            windows[places < 0] = tokenizer.begin
+            yield windows
+
+    scored = (row for batch in cut() for row in _score_batch(scorer, batch, rows))
+    for start, row in zip(starts, scored, strict=True):
+        end = min(start + width, len(ids))
+        losses[filled:end] = row[filled - start : end - start]
+        filled = end
+    return Score(-losses, tokenizer.count_bytes(ids), tokenizer.count_characters(ids))
+
+
+def score_windows(scorer: WindowScorer, windows: np.ndarray, tokenizer: Tokenizer, rows: int) -> Score:
+    """Score given windows, {window, width + 1}; the first id of each is only read."""
+    batches = (windows[first : first + rows] for first in range(0, len(windows), rows))
+    losses = np.concatenate([_score_batch(scorer, batch, rows) for batch in batches])
+    scored = windows[:, 1:]
+    return Score(-losses.reshape(-1), tokenizer.count_bytes(scored), tokenizer.count_characters(scored))
+
+
+def _score_batch(scorer: WindowScorer, windows: np.ndarray, rows: int) -> np.ndarray:
+    # One shape for all calls, so that a last, smaller batch is not compiled anew.
+    padded = np.zeros((rows, windows.shape[1]), windows.dtype)
+    padded[: len(windows)] = windows
+    return np.asarray(scorer(padded))[: len(windows)]
+
+
+def window_starts(length: int, width: int, stride: int) -> range:
+    """Where windows start, `stride` apart, so that they cover `length`."""
+    return range(0, max(length - width, 0) + stride, stride)
+
+
+def rows_per_call(width: int) -> int:
+    """Windows per compiled call, at most."""
+    return max(1, TOKENS_PER_CALL // width)
+
+
+def round_up(count: int) -> int:
+    """The next power of two: few shapes, and so few compilations, serve all sizes."""
+    return 1 << (count - 1).bit_length()
+
+
+def window_losses(model: "LanguageModel", windows: Array | np.ndarray, steps: int | None) -> Array:
+    """A `WindowScorer` of a model, to be compiled."""
+    ids = windows.astype(np.int32)
+    tokens, targets = (hax.named(side, ("batch", "position")) for side in (ids[:, :-1], ids[:, 1:]))
+    log_probs = hax.nn.log_softmax(model(tokens, steps=steps), model.config.Vocab)
+    return -log_probs.take("vocab", targets).rearrange(("batch", "position")).array
+
+
+_compiled = eqx.filter_jit(window_losses)

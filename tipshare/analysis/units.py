@@ -1,4 +1,4 @@
-"""One number per unit and depth: the value of a gate, or the length of the weights it would act on."""
+"""One number per unit and depth: the value of its gate, or the norm of the weights that a gate would act on."""
 
 import math
 from dataclasses import dataclass
@@ -12,28 +12,28 @@ from haliax import NamedArray
 from jaxtyping import Array
 
 from tipshare.analysis.weights import along_depth
-from tipshare.compilation import use_compilation_cache
 from tipshare.config import ModelConfig
 from tipshare.model.block import Block, gate_values
+from tipshare.model.depth import check_depth, depths
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.parameters import count_parameters
 
-# Curves over t have this many points, and those of training.
+# Points of a curve over t, besides the depths the model was trained at.
 CURVE_STEPS = 50
-# Weights that are generated at once for a curve, over all of its points.
+# Entries of generated weights that a curve may hold in memory, over all of its points.
 MOST_ENTRIES = 500_000_000
 
 
 @dataclass(frozen=True)
 class UnitValues:
-    """What every unit of a model's gated places does along depth.
+    """What the units of a model's gated layers do along depth.
 
     Attributes:
-        t: Depths, growing.
+        t: Depths, in increasing order.
         values: By name (`attention_in`, `attention_out`, `up`, `down`, or `A` ... `delta`): {depth, unit}.
-        are_gates: Whether these are gates. Otherwise they are lengths of each unit's weights, relative to the mean over
-            the model's own depth steps.
-        unchanged: The value that means no change: what gates had before training; 1 for lengths.
+        are_gates: Whether these are gates. Otherwise they are norms of each unit's weights, relative to their mean over
+            the trained depth steps.
+        unchanged: The value that means no change: that of gates before training; 1 for norms.
     """
 
     t: np.ndarray
@@ -57,19 +57,19 @@ class UnitValues:
 
 
 def unit_values(model: LanguageModel, steps: int | None = None) -> UnitValues:
-    """Gate values at every depth step; for models without gates, the lengths of each unit's weights.
+    """Gate values at every depth step; for models without gates, the norms of each unit's weights.
 
     Args:
         steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
     """
     steps = model.steps if steps is None else steps
-    return _as_units(model, (np.arange(steps) + 1) / steps, _along_depth(model, steps))
+    return _as_units(model, depths(steps), _along_depth(model, steps))
 
 
 def continuous_units(model: LanguageModel) -> UnitValues:
     """The same as a curve over t in (0, 1]: at 0.02, 0.04, ..., 1, and at the depths the model was trained at.
 
-    Kinds with weights per layer have those depths alone, and so have models too large to generate so many blocks.
+    Only at the trained depths for kinds with weights per layer, and for models too large to generate so many blocks.
     """
     trained = unit_values(model)
     if not _is_curve(model):
@@ -83,11 +83,9 @@ def continuous_units(model: LanguageModel) -> UnitValues:
 
 def units_at(model: LanguageModel, t: float) -> UnitValues:
     """The same at one depth; kinds with weights per layer give those of the layer nearest to t."""
-    if not 0.0 < t <= 1.0:
-        raise ValueError(f"t={t} is not a depth: t lies in (0, 1]")
+    t = check_depth(t)
     if not model.config.is_continuous or model.is_frozen:
         t = max(1, round(t * model.steps)) / model.steps
-    use_compilation_cache()
     return _as_units(model, np.array([t]), _of_block(model.at(t), 1))
 
 
@@ -99,39 +97,34 @@ def start_of_gates(config: ModelConfig) -> float:
 
 
 class _Arrays(NamedTuple):
-    """{step, unit} by name: gates, or where there are none the lengths of weights."""
+    """{step, unit} by name: gates, or without any the norms of weights."""
 
     gates: dict[str, Array]
-    lengths: dict[str, Array]
-
-
-def _along_depth(model: LanguageModel, steps: int) -> _Arrays:
-    use_compilation_cache()
-    return _compiled(model, steps)
+    norms: dict[str, Array]
 
 
 # Compiled as one: operation by operation there would be a compilation for every shape of every weight.
 @eqx.filter_jit
-def _compiled(model: LanguageModel, steps: int) -> _Arrays:
+def _along_depth(model: LanguageModel, steps: int) -> _Arrays:
     return _of_block(model.blocks(steps), steps)
 
 
 def _of_block(block: Block, steps: int) -> _Arrays:
     gates = {name: _spread(gate, steps) for name, gate in gate_values(block).items()}
-    return _Arrays(gates, {} if gates else _lengths(block, steps))
+    return _Arrays(gates, {} if gates else _norms(block, steps))
 
 
-def _lengths(block: Block, steps: int) -> dict[str, Array]:
-    """The Euclidean length of the weights of every unit that a gate would act on."""
-    lengths = {}
+def _norms(block: Block, steps: int) -> dict[str, Array]:
+    """The Euclidean norm of the weights of every unit that a gate would act on."""
+    norms = {}
     for part in (block.attention, block.mixer):
         for name, place in part.gated.items():
             layer = getattr(part, place.slot)
             Units = [axis for axis in layer.scale_axes(place.field) if axis.name != "depth"]
             weight = layer.effective_weight
             others = tuple(axis for axis in weight.axes if axis not in Units and axis.name != "depth")
-            lengths[name] = _spread(hax.sqrt(hax.sum(weight * weight, others)) if others else abs(weight), steps)
-    return lengths
+            norms[name] = _spread(hax.sqrt(hax.sum(weight * weight, others)) if others else abs(weight), steps)
+    return norms
 
 
 def _spread(values: NamedArray, steps: int) -> Array:
@@ -140,17 +133,17 @@ def _spread(values: NamedArray, steps: int) -> Array:
 
 
 def _as_units(model: LanguageModel, t: np.ndarray, arrays: _Arrays) -> UnitValues:
-    # Compiled functions return names in the order of the alphabet.
+    # Compiled functions return dictionaries sorted by key.
     names = [name for part in (model.block.attention, model.block.mixer) for name in part.gated]
     if arrays.gates:
         values = {name: np.asarray(arrays.gates[name]) for name in names}
         return UnitValues(t, values, True, start_of_gates(model.config))
-    # Relative to each unit's mean over the model's own depth steps; a unit without weights stays unchanged, at 1.
-    own = _along_depth(model, model.steps).lengths
+    # A unit whose weights are all zero counts as unchanged, at 1.
+    own = _along_depth(model, model.steps).norms
     values = {}
     for name in names:
-        length, mean = np.asarray(arrays.lengths[name]), np.asarray(own[name]).mean(axis=0)
-        values[name] = np.divide(length, mean, out=np.ones_like(length), where=mean > 0)
+        norm, mean = np.asarray(arrays.norms[name]), np.asarray(own[name]).mean(axis=0)
+        values[name] = np.divide(norm, mean, out=np.ones_like(norm), where=mean > 0)
     return UnitValues(t, values, False, 1.0)
 
 

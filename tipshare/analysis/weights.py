@@ -1,4 +1,4 @@
-"""The weights a model multiplies with at every depth step: how large they are, and how much they differ."""
+"""The weights in use at every depth step: how large they are, and how similar."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ import numpy as np
 from haliax import NamedArray
 from jaxtyping import Array
 
-from tipshare.compilation import use_compilation_cache
 from tipshare.model.block import Block
+from tipshare.model.depth import depths
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.layers import Layer, LayerNorm
 
@@ -56,8 +56,8 @@ class WeightProducts:
 def effective_weights(block: Block) -> dict[str, NamedArray]:
     """The weights of a block of plain layers by name, gates included; norms and biases are left out.
 
-    A layer that a gate acts on is called as its gate is (`attention_in`, `up`, `A`, ...), others by their place in the
-    block. Weights that depend on t have the `depth` axis of the block.
+    A gated layer has the name of its gate (`attention_in`, `up`, `A`, ...), others that of their field in the block.
+    Weights that depend on t have the `depth` axis of the block.
     """
     weights = {}
     for part in (block.attention, block.mixer):
@@ -77,10 +77,9 @@ def weight_products(model: LanguageModel, steps: int | None = None) -> WeightPro
     Args:
         steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
     """
-    use_compilation_cache()
     steps = model.steps if steps is None else steps
     products = {name: np.asarray(each, np.float64) for name, each in _products(model, steps).items()}
-    return WeightProducts((np.arange(steps) + 1) / steps, products)
+    return WeightProducts(depths(steps), products)
 
 
 # Compiled as one: operation by operation there would be a compilation for every shape of every weight.

@@ -8,6 +8,7 @@ import numpy as np
 from haliax import NamedArray
 
 from tipshare.model.block import gate_values
+from tipshare.model.depth import depths
 from tipshare.model.language_model import LanguageModel
 
 DEPTH_STEPS = 33
@@ -19,7 +20,7 @@ def draw_gates(model: LanguageModel, path: Path) -> bool:
         return False
     from matplotlib.figure import Figure
 
-    t = (np.arange(DEPTH_STEPS) + 1) / DEPTH_STEPS
+    t = depths(DEPTH_STEPS)
     figure = Figure(figsize=(7, 3.5), layout="constrained")
     axes = figure.subplots()
     for name, gate in _gates_along_depth(model).items():

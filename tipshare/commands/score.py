@@ -29,6 +29,8 @@ class Score:
     """A folder, a bundled name, or a Hub id such as organisation/name."""
     steps: DepthSteps = None
     """Depth steps, for kinds whose weights are defined at every depth; the trained number if left out."""
+    stride: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
+    """Bytes from one window to the next: half the context if left out; the whole, as in model cards, is faster."""
     json: AsJson = False
     """Print one JSON object."""
 
@@ -41,7 +43,7 @@ class Score:
         text = self.file.read_bytes() if self.file is not None else read_argument(self.text)
         use_compilation_cache()
         model = load(self.checkpoint, dtype="float32")
-        score = (model if self.steps is None else model.freeze(self.steps)).score(text)
+        score = model.score(text, stride=self.stride, steps=self.steps)
         if self.json:
             numbers = {"bits_per_byte": score.bits_per_byte, "loss": score.loss, "perplexity": score.perplexity}
             print(json.dumps({"bytes": len(text), **numbers}))

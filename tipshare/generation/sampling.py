@@ -2,8 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import jax
@@ -12,71 +11,58 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from tipshare.text.tokenizer import VOCAB_SIZE, encode
-from tipshare.text.utf8 import BYTES_TO_COME, NEXT_STATE
+from tipshare.text.tokenizer import Tokenizer, to_bytes
+from tipshare.validation import check_fields, check_names
 
 MOST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """How bytes are chosen, and how many.
+    """How bytes are chosen, and how many. The defaults hold for the library, the command line and the demo alike.
 
     Attributes:
         max_bytes: The most bytes to write, 0 to a million.
         temperature: Divides the logits; 0 always takes the most probable byte.
         top_k: Choose among the k most probable bytes only; None for all.
-        top_p: Choose among the most probable bytes that together reach this probability.
-        min_p: Drop bytes less probable than this share of the most probable one.
+        top_p: Choose among the most probable bytes that together reach this probability; 1 for all.
+        min_p: Drop bytes less probable than this share of the most probable one; 0 for none.
         repetition_penalty: Weakens bytes that stand in the last context (Keskar et al., 2019); 1 changes nothing.
         seed: Same seed, same text.
         utf8: Choose only bytes that continue valid UTF-8, and end on a whole character.
-        stop: Texts that end the writing; the one that is met is left out. A single text may be given plainly.
+        stop: Texts that end the generation; the one that is met is left out. A single text may be given plainly.
     """
 
-    max_bytes: int = 200
-    temperature: float = 1.0
+    max_bytes: int = field(default=300, metadata={"least": 0, "most": MOST_BYTES})
+    temperature: float = 0.8
     top_k: int | None = None
-    top_p: float = 1.0
-    min_p: float = 0.0
-    repetition_penalty: float = 1.0
-    seed: int = 0
+    top_p: float = field(default=1.0, metadata={"above": 0.0, "most": 1.0})
+    min_p: float = field(default=0.0, metadata={"most": 1.0})
+    repetition_penalty: float = field(default=1.0, metadata={"above": 0.0})
+    seed: int = field(default=0, metadata={"least": 0, "most": 2**63 - 1})
     utf8: bool = True
     stop: str | bytes | tuple[str | bytes, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_whole("max_bytes", self.max_bytes, 0, MOST_BYTES)
-        _check_whole("seed", self.seed, 0, 2**63 - 1)
-        if self.top_k is not None:
-            _check_whole("top_k", self.top_k, 1, None)
-        _check_number("temperature", self.temperature, lambda it: 0.0 <= it < math.inf, "0 (greedy) or more")
-        _check_number("top_p", self.top_p, lambda it: 0.0 < it <= 1.0, "above 0 and at most 1 (1 keeps all bytes)")
-        _check_number("min_p", self.min_p, lambda it: 0.0 <= it <= 1.0, "from 0 (keeps all bytes) to 1")
-        penalty = self.repetition_penalty
-        _check_number("repetition_penalty", penalty, lambda it: 0.0 < it < math.inf, "above 0 (1 changes nothing)")
-        if not isinstance(self.utf8, bool):
-            raise ValueError(f"utf8={self.utf8!r} must be true or false")
+        check_fields(self)
         given = (self.stop,) if isinstance(self.stop, str | bytes) else self.stop
         if not isinstance(given, tuple | list) or not all(isinstance(each, str | bytes) and each for each in given):
             raise ValueError(f"stop={self.stop!r} must be a text that is not empty, or a tuple of such texts")
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed, validated again."""
-        known = {each.name for each in dataclasses.fields(self)}
-        unknown = sorted(set(changes) - known)
-        if unknown:
-            raise ValueError(f"unknown setting {', '.join(map(repr, unknown))}; the settings are {', '.join(known)}")
+        check_names(self, changes, "setting")
         return dataclasses.replace(self, **changes)
 
     @property
     def stops(self) -> tuple[bytes, ...]:
         """The stop texts as bytes."""
         given = (self.stop,) if isinstance(self.stop, str | bytes) else self.stop
-        return tuple(encode(each).astype(np.uint8).tobytes() for each in given)
+        return tuple(to_bytes(each) for each in given)
 
 
 class Choice(NamedTuple):
-    """The settings as numbers that compiled code takes, so that none of them makes it compile again."""
+    """The settings as arrays that compiled code takes, so that none of them makes it compile again."""
 
     temperature: np.float32
     top_k: np.int32
@@ -84,18 +70,21 @@ class Choice(NamedTuple):
     min_p: np.float32
     repetition_penalty: np.float32
     utf8: np.bool_
-    limit: np.int32  # bytes to write in all
+    limit: np.int32  # tokens to write in all
+    next_state: np.ndarray  # state, vocab: see `tipshare.text.utf8`
+    bytes_to_come: np.ndarray  # state, vocab
 
     @staticmethod
-    def of(sampling: Sampling) -> "Choice":
+    def of(sampling: Sampling, tokenizer: Tokenizer) -> "Choice":
         return Choice(
             np.float32(sampling.temperature),
-            np.int32(VOCAB_SIZE if sampling.top_k is None else min(sampling.top_k, VOCAB_SIZE)),
+            np.int32(min(sampling.top_k or tokenizer.size, tokenizer.size)),
             np.float32(sampling.top_p),
             np.float32(sampling.min_p),
             np.float32(sampling.repetition_penalty),
             np.bool_(sampling.utf8),
             np.int32(sampling.max_bytes),
+            *tokenizer.utf8_tables,
         )
 
 
@@ -127,7 +116,7 @@ def choose(
     """
     penalty = choice.repetition_penalty
     logits = jnp.where(counts > 0, jnp.where(logits > 0, logits / penalty, logits * penalty), logits)
-    allowed = (jnp.asarray(BYTES_TO_COME)[character] <= left) | ~choice.utf8
+    allowed = (jnp.asarray(choice.bytes_to_come)[character] <= left) | ~choice.utf8
     logits = jnp.where(allowed, logits, -jnp.inf)
     greedy = jnp.argmax(logits, -1)
     kept = jnp.where(_survivors(logits / choice.temperature, choice), _weights(logits / choice.temperature), 0.0)
@@ -135,7 +124,7 @@ def choose(
     # Just below 1, so that rounding cannot point past the last byte.
     aim = jnp.minimum(uniform, 1.0 - 1e-6)[:, None] * reached[:, -1:]
     chosen = jnp.where(choice.temperature > 0, jnp.argmax((reached > aim) & (kept > 0), -1), greedy).astype(jnp.int32)
-    return chosen, jnp.asarray(NEXT_STATE)[character, chosen]
+    return chosen, jnp.asarray(choice.next_state)[character, chosen]
 
 
 def _survivors(logits: Array, choice: Choice) -> Array:
@@ -153,35 +142,25 @@ def _survivors(logits: Array, choice: Choice) -> Array:
 
 
 def _weights(logits: Array) -> Array:
-    """Probabilities but for a factor, 1 for the most probable byte."""
+    """Probabilities relative to that of the most probable byte."""
     return jnp.exp(logits - logits.max(-1, keepdims=True))
 
 
 def _running_sum(x: Array) -> Array:
     """Sums up to each entry, in two levels of small matrix products: `cumsum` is a chain of 20 kernels on CPUs."""
-    rows = x.reshape(-1, 16, 16)
-    within = rows @ jnp.triu(jnp.ones((16, 16)))
-    before = within[:, :, -1] @ jnp.triu(jnp.ones((16, 16)), 1)
-    return (within + before[:, :, None]).reshape(x.shape)
+    count = x.shape[-1]
+    side = math.isqrt(count - 1) + 1
+    rows = jnp.pad(x, ((0, 0), (0, side * side - count))).reshape(-1, side, side)
+    within = rows @ jnp.triu(jnp.ones((side, side)))
+    before = within[:, :, -1] @ jnp.triu(jnp.ones((side, side)), 1)
+    return (within + before[:, :, None]).reshape(len(x), -1)[:, :count]
 
 
 def _ordered_integers(x: Array) -> Array:
-    """Integers in the order of the floats: the bit pattern, with the value bits of negative numbers turned round."""
+    """Integers in the order of the floats: the bit pattern, with the value bits of negative numbers inverted."""
     bits = jax.lax.bitcast_convert_type(x, jnp.int32)
     return jnp.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
 
 
 def _from_ordered_integers(bits: Array) -> Array:
     return jax.lax.bitcast_convert_type(jnp.where(bits < 0, bits ^ 0x7FFFFFFF, bits), jnp.float32)
-
-
-def _check_whole(name: str, value: object, least: int, most: int | None) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least or (most and value > most):
-        bounds = f"{least} or more" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name}={value!r} must be a whole number {bounds}")
-
-
-def _check_number(name: str, value: Any, fits: Callable[[float], bool], rule: str) -> None:
-    # A comparison with NaN is false, so NaN fits nowhere.
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not fits(float(value)):
-        raise ValueError(f"{name}={value!r} must be a number {rule}")

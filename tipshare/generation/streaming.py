@@ -9,13 +9,13 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array
 
-from tipshare.compilation import use_compilation_cache
 from tipshare.generation.cached_pass import ALTERNATIVES, CHUNK, Reading, Written, read, write
 from tipshare.generation.pieces import Assembler, Generation, Piece, Trace, join_pieces
 from tipshare.generation.sampling import Choice, Sampling
 from tipshare.generation.unrolled import Flat, Unrolled, unroll
 from tipshare.model.language_model import LanguageModel
-from tipshare.text.tokenizer import BEGIN, encode
+from tipshare.text.tokenizer import Tokenizer
+from tipshare.validation import check_whole
 
 # The first bytes of a stream come in a shorter chunk, so that something shows early.
 FIRST_CHUNK = 8
@@ -82,13 +82,11 @@ def generate(
     prompts = [prompt] if single else list(prompt)
     if not prompts:
         raise ValueError("there is no prompt: give at least one, which may be empty")
-    if samples is not None and (isinstance(samples, bool) or not isinstance(samples, int) or samples < 1):
-        raise ValueError(f"samples={samples!r} must be a whole number, 1 or more")
-    use_compilation_cache()
+    samples_each = 1 if samples is None else check_whole("samples", samples)
     unrolled = unroll(model, steps)
-    texts = [_prompt_ids(each, unrolled.tree.context) for each in prompts]
-    rows = [(text, sample) for text, _ in texts for sample in range(samples or 1)]
-    unread = [cut for _, cut in texts for _ in range(samples or 1)]
+    texts = [_prompt_ids(each, unrolled.tree) for each in prompts]
+    rows = [(text, sample) for text, _ in texts for sample in range(samples_each)]
+    unread = [cut for _, cut in texts for _ in range(samples_each)]
     finished: list[Generation] = []
     for first in range(0, len(rows), MOST_ROWS):
         group = rows[first : first + MOST_ROWS]
@@ -118,48 +116,43 @@ def stream(
     The other arguments are those of `generate`. Bad ones are refused here, before the first piece is asked for.
     """
     sampling = (sampling or Sampling()).replace(**changes)
-    if isinstance(chunk, bool) or not isinstance(chunk, int) or not 1 <= chunk <= CHUNK:
-        raise ValueError(f"chunk={chunk!r} must be a whole number from 1 to {CHUNK}")
-    if isinstance(sample, bool) or not isinstance(sample, int) or not 0 <= sample < 2**32:
-        raise ValueError(f"sample={sample!r} must be a whole number, 0 or more")
-    use_compilation_cache()
+    chunk = check_whole("chunk", chunk, 1, CHUNK)
+    sample = check_whole("sample", sample, 0, 2**32 - 1)
     unrolled = unroll(model, steps)
-    text, _ = _prompt_ids(prompt, unrolled.tree.context)
+    text, _ = _prompt_ids(prompt, unrolled.tree)
     chunks = (min(FIRST_CHUNK, chunk), chunk)
     return (piece for _, piece in _write_pieces(unrolled, [(text, sample)], sampling, chunks))
 
 
-def _prompt_ids(prompt: Prompt, context: int) -> tuple[np.ndarray, int]:
-    """What of a prompt is read, after the byte every text begins with, and how many bytes are not."""
+def _prompt_ids(prompt: Prompt, model: Unrolled) -> tuple[np.ndarray, int]:
+    """See `Tokenizer.read_end`; with a warning if some of the prompt is not read."""
     if not isinstance(prompt, str | bytes):
         raise ValueError(f"a prompt is text or bytes, not {type(prompt).__name__}")
-    ids = encode(prompt)
-    unread = max(0, len(ids) - context)
+    ids, unread = model.tokenizer.read_end(prompt, model.context)
     if unread:
         warnings.warn(
-            f"the prompt has {len(ids)} bytes, more than the model's context: only the last {context} are read",
+            f"the prompt has {model.context + unread} {model.tokenizer.unit}s, more than the model's context: "
+            f"only the last {model.context} are read",
             stacklevel=3,
         )
-    return np.concatenate([[BEGIN], ids]).astype(np.int32)[-context:], unread
+    return ids, unread
 
 
 def _write_pieces(
     unrolled: Flat[Unrolled], rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
 ) -> Iterator[tuple[int, Piece]]:
     """Pieces of all rows as they are written, each with the number of its row."""
-    assemblers = [
-        Assembler(sampling.max_bytes, sampling.stops, whole_characters=sampling.utf8, alternatives=ALTERNATIVES)
-        for _ in rows
-    ]
+    nothing = Trace.empty(unrolled.tree.tokenizer, ALTERNATIVES)
+    assemblers = [Assembler(nothing, sampling.max_bytes, sampling.stops, whole_characters=sampling.utf8) for _ in rows]
     if sampling.max_bytes == 0:
         for row, assembler in enumerate(assemblers):
-            piece = assembler.add(Trace.empty(ALTERNATIVES))
+            piece = assembler.add(nothing)
             if piece is not None:
                 yield row, piece
         return
     for written in _write_chunks(unrolled, rows, sampling, chunks):
         for row, assembler in enumerate(assemblers):
-            piece = assembler.add(_trace(written, row))
+            piece = assembler.add(_trace(unrolled.tree.tokenizer, written, row))
             if piece is not None:
                 yield row, piece
         if all(assembler.finish is not None for assembler in assemblers):
@@ -170,12 +163,13 @@ def _write_chunks(
     unrolled: Flat[Unrolled], rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
 ) -> Iterator[Written]:
     """Chunk after chunk, as arrays on the host, up to `max_bytes`; the last chunk size is used again and again."""
+    tokenizer = unrolled.tree.tokenizer
     # A batch of another size is another compilation: fill it up to a power of two with rows nobody asked for.
-    padding = [(np.array([BEGIN], np.int32), 0)] * ((1 << (len(rows) - 1).bit_length()) - len(rows))
+    padding = [(np.array([tokenizer.begin], np.int32), 0)] * ((1 << (len(rows) - 1).bit_length()) - len(rows))
     windows = [text for text, _ in rows + padding]
     low, high = np.uint32(sampling.seed & 0xFFFFFFFF), np.uint32(sampling.seed >> 32)
     keys = _row_keys(low, high, np.array([sample for _, sample in rows + padding], np.uint32))
-    choice = Choice.of(sampling)
+    choice = Choice.of(sampling, tokenizer)
     reading = _read(unrolled, windows)
     done, turn = 0, 0
     while done < sampling.max_bytes:
@@ -219,9 +213,10 @@ def _row_keys(low: Array, high: Array, samples: Array) -> Array:
     return jax.vmap(lambda sample: jr.fold_in(key, sample))(samples)
 
 
-def _trace(written: Written, row: int) -> Trace:
+def _trace(tokenizer: Tokenizer, written: Written, row: int) -> Trace:
     return Trace(
-        written.ids[:, row].astype(np.uint8).tobytes(),
+        tokenizer,
+        np.asarray(written.ids[:, row]),
         np.exp(written.log_probs[:, row]),
         np.asarray(written.ranks[:, row]) + 1,
         np.asarray(written.alternatives[:, row]),

@@ -16,7 +16,7 @@ from tipshare.model.block import Block
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.layers import LayerNorm, Linear
 from tipshare.model.positions import AngleTables
-from tipshare.text.tokenizer import VOCAB_SIZE
+from tipshare.text.tokenizer import Tokenizer
 
 Tree = TypeVar("Tree")
 
@@ -70,6 +70,7 @@ class Unrolled(eqx.Module):
     head: Linear
     step_size: float = eqx.field(static=True)
     context: int = eqx.field(static=True)
+    tokenizer: Tokenizer = eqx.field(static=True)
 
 
 _unrolled: dict[tuple[int, int], tuple[weakref.ref, Flat[Unrolled]]] = {}
@@ -77,11 +78,7 @@ _unrolled: dict[tuple[int, int], tuple[weakref.ref, Flat[Unrolled]]] = {}
 
 def unroll(model: LanguageModel, steps: int | None = None) -> Flat[Unrolled]:
     """Freeze `model` at a number of depth steps and unroll it; done once per model and number."""
-    config = model.config
-    if config.vocab_size < VOCAB_SIZE:
-        raise ValueError(
-            f"the model has {config.vocab_size} token ids; generating text needs one per byte, {VOCAB_SIZE}"
-        )
+    config, tokenizer = model.config, model.tokenizer
     steps = model.steps if steps is None else steps
     key = (id(model), steps)
     known = _unrolled.get(key)
@@ -99,6 +96,7 @@ def unroll(model: LanguageModel, steps: int | None = None) -> Flat[Unrolled]:
             ),
             step_size=model.step_size(steps),
             context=config.max_position_embeddings,
+            tokenizer=tokenizer,
         )
     )
     _unrolled[key] = (weakref.ref(model, lambda _: _unrolled.pop(key, None)), unrolled)
@@ -118,12 +116,12 @@ def _split(model: LanguageModel, steps: int) -> tuple[Block, tuple[Block, ...], 
 
         return jax.tree.map(pick_leaf, frozen.block, is_leaf=_is_named)
 
-    head = frozen.head
+    head, size = frozen.head, model.tokenizer.size
     rest = {
-        "embedding": frozen.embedding["vocab", :VOCAB_SIZE],
+        "embedding": frozen.embedding["vocab", :size],
         "positions": frozen.positions,
         "final_norm": frozen.final_norm,
-        "head": Linear(head.weight["vocab", :VOCAB_SIZE], None, In=head.In, Out=(head.Out[0].resize(VOCAB_SIZE),)),
+        "head": Linear(head.weight["vocab", :size], None, In=head.In, Out=(head.Out[0].resize(size),)),
     }
     return pick(None), tuple(pick(step) for step in range(frozen.steps)), rest
 

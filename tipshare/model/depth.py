@@ -14,6 +14,7 @@ import haliax as hax
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 from haliax import Axis, NamedArray
 from jaxtyping import PRNGKeyArray
 
@@ -48,6 +49,18 @@ def at(tree: Tree, time: NamedArray | None) -> Tree:
         return isinstance(node, TimeIndexed)
 
     return jax.tree.map(lambda node: node.at(time) if is_time_indexed(node) else node, tree, is_leaf=is_time_indexed)
+
+
+def depths(steps: int) -> np.ndarray:
+    """t = 1/steps, 2/steps, ..., 1 for plots, in double precision."""
+    return np.arange(1, steps + 1) / steps
+
+
+def check_depth(t: float) -> float:
+    """`t` as a float, or a ValueError if it is not a depth."""
+    if not 0.0 < t <= 1.0:
+        raise ValueError(f"t={t} is not a depth: t lies in (0, 1]")
+    return float(t)
 
 
 def depth_grid(steps: int) -> NamedArray:

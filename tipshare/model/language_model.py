@@ -1,7 +1,7 @@
 """The language model: embed, run the block along depth, norm, unembed."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import equinox as eqx
 import haliax as hax
@@ -15,13 +15,17 @@ from jaxtyping import Array, PRNGKeyArray
 
 from tipshare.config import ModelConfig
 from tipshare.model.block import Block, gate_values
-from tipshare.model.depth import TimeEmbedding, at, depth_grid, run_depth
+from tipshare.model.depth import TimeEmbedding, at, check_depth, depth_grid, run_depth
 from tipshare.model.layers import LayerNorm, Linear, dropout, split_key
 from tipshare.model.weights import SOURCES, WeightSource
 from tipshare.model.weights.generated import Generated
+from tipshare.text.tokenizer import Tokenizer
+from tipshare.validation import check_whole
 
 if TYPE_CHECKING:
     from tipshare.analysis.scoring import Score
+    from tipshare.generation.pieces import Generation
+    from tipshare.generation.sampling import Sampling
 
 # How far rows start from zero. Large beside what a block adds at first: with 0.02 instead, the Time-Indexed MLP is
 # 0.05 nats worse after 1,000 steps.
@@ -149,7 +153,7 @@ class LanguageModel(eqx.Module):
 
     def at(self, t: float) -> Block:
         """The block at depth t in (0, 1], with plain layers; kinds with weights per layer have one only at i/L."""
-        t = _check_depth(t)
+        t = check_depth(t)
         if self.config.is_continuous and not self.is_frozen:
             return at(self.block, self._embed_time(t, self.steps))
         layer = round(t * self.steps) - 1
@@ -198,11 +202,40 @@ class LanguageModel(eqx.Module):
         """
         return (1.0 if self.config.step == "euler" else float(self.config.num_layers)) / steps
 
-    def score(self, text: str | bytes) -> "Score":
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What turns text into token ids and back; ValueError if the model has too few ids for it."""
+        return self.config.tokenizer.check_fits(self.config.vocab_size)
+
+    def score(self, text: str | bytes, *, stride: int | None = None, steps: int | None = None) -> "Score":
         """How well the model predicts each byte of `text`; see `tipshare.analysis.scoring.score`."""
         from tipshare.analysis.scoring import score
 
-        return score(self, text)
+        return score(self, text, stride=stride, steps=steps)
+
+    @overload
+    def generate(
+        self, prompt: str | bytes, sampling: "Sampling | None" = None, *, samples: None = None, **options: Any
+    ) -> "Generation": ...
+
+    @overload
+    def generate(
+        self, prompt: Any, sampling: "Sampling | None" = None, *, samples: int | None = None, **options: Any
+    ) -> "list[Generation]": ...
+
+    def generate(self, prompt: Any, sampling: "Sampling | None" = None, **options: Any) -> Any:
+        """Continue a prompt, or several; see `tipshare.generate`."""
+        from tipshare.generation.streaming import generate
+
+        return generate(self, prompt, sampling, **options)
+
+    def __repr__(self) -> str:
+        config, count = self.config, sum(getattr(leaf, "size", 0) for leaf in jax.tree.leaves(self))
+        return (
+            f"LanguageModel({config.kind}, {config.weights} weights, width {config.hidden_dim}, "
+            f"context {config.max_position_embeddings}, {config.vocab_size} token ids, {self.steps} depth steps, "
+            f"{count:,} parameters{', frozen' if self.is_frozen else ''})"
+        )
 
     def astype(self, dtype: Any) -> Self:
         """The model with all weights cast, for example to bfloat16; norms, softmax and loss still use float32."""
@@ -218,8 +251,7 @@ class LanguageModel(eqx.Module):
     def _check_steps(self, steps: int | None) -> int:
         if steps is None or steps == self.steps:
             return self.steps
-        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-            raise ValueError(f"steps={steps!r} must be a whole number of depth steps, 1 or more")
+        steps = check_whole("steps", steps)
         if self.is_frozen:
             raise ValueError(
                 f"this model was frozen at {self.steps} depth steps, not {steps}: freeze the live one again"
@@ -229,7 +261,7 @@ class LanguageModel(eqx.Module):
                 f"{self.config.kind} with weights={self.config.weights!r} has exactly {self.steps} layers; "
                 f"steps={steps} needs weights that are generated, gated or tied"
             )
-        return int(steps)
+        return steps
 
     def _check_tokens(self, tokens: Tokens, name: str = "tokens") -> NamedArray:
         """Token ids as a named integer array with a `position` axis, or a ValueError."""
@@ -257,10 +289,3 @@ class LanguageModel(eqx.Module):
             if least < 0 or most >= config.vocab_size:
                 raise ValueError(f"{name} run from {least} to {most}; ids must lie in 0 .. {config.vocab_size - 1}")
         return tokens.astype(jnp.int32)
-
-
-def _check_depth(t: float) -> float:
-    t = float(t)
-    if not 0.0 < t <= 1.0:
-        raise ValueError(f"t={t} is not a depth: t lies in (0, 1]")
-    return t

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax
 import jax.random as jr
+from haliax import NamedArray
 
 from tipshare.config import ModelConfig
 from tipshare.model.depth import TimeIndexed
@@ -60,6 +61,19 @@ def count_parameters(model: LanguageModel | ModelConfig, *, frozen: bool = False
         generators=generators + final_generator,
         head=_size((model.final_norm, model.head)) - final_generator,
     )
+
+
+def describe(model: LanguageModel) -> str:
+    """A model in text: sizes, parameters by part, and the axes, type and size of every array."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(model, is_leaf=lambda node: isinstance(node, NamedArray))
+    names = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in leaves]
+    axes = [", ".join(f"{axis.name} {axis.size}" for axis in array.axes) for _, array in leaves]
+    widths = max(map(len, names)), max(map(len, axes))
+    lines = [
+        f"{name:{widths[0]}}  {shape:{widths[1]}}  {array.array.size:>12,}  {array.dtype}"
+        for name, shape, (_, array) in zip(names, axes, leaves, strict=True)
+    ]
+    return "\n".join([repr(model), str(count_parameters(model)), *lines])
 
 
 def _size(tree: object) -> int:

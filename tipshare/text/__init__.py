@@ -1,1 +1,5 @@
-"""Text and token ids: the byte tokenizer and UTF-8."""
+"""Text and token ids: tokenizers and UTF-8."""
+
+from tipshare.text.tokenizer import BYTES, Tokenizer, to_bytes
+
+__all__ = ["BYTES", "Tokenizer", "to_bytes"]

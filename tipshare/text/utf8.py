@@ -4,6 +4,8 @@ State 0 is the start of a character; the others are named by the continuation by
 bytes the next byte has a narrower range, which rules out overlong forms, surrogates and code points above U+10FFFF.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 # Bytes each state waits for.
@@ -33,7 +35,7 @@ _RULES = (
 FORBIDDEN = 2**30
 
 
-def _tables() -> tuple[np.ndarray, np.ndarray]:
+def _byte_tables() -> tuple[np.ndarray, np.ndarray]:
     next_state = np.zeros((len(_RULES), 256), np.int32)
     to_come = np.full((len(_RULES), 256), FORBIDDEN, np.int32)
     for state, rules in enumerate(_RULES):
@@ -44,7 +46,21 @@ def _tables() -> tuple[np.ndarray, np.ndarray]:
 
 
 # [state, byte]: the state after the byte, and how many bytes its character then still needs.
-NEXT_STATE, BYTES_TO_COME = _tables()
+NEXT_STATE, BYTES_TO_COME = _byte_tables()
+
+
+def token_tables(pieces: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    """The same two tables for tokens of any bytes, as {state, token}."""
+    next_state = np.zeros((len(_RULES), len(pieces)), np.int32)
+    to_come = np.zeros_like(next_state)
+    for token, piece in enumerate(pieces):
+        state, forbidden = np.arange(len(_RULES)), np.zeros(len(_RULES), bool)
+        for byte in piece:
+            forbidden |= BYTES_TO_COME[state, byte] == FORBIDDEN
+            state = NEXT_STATE[state, byte]
+        next_state[:, token] = state
+        to_come[:, token] = np.where(forbidden, FORBIDDEN, np.take(_WAITING, state))
+    return next_state, to_come
 
 
 def complete_length(data: bytes) -> int:

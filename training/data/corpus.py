@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tipshare.text.tokenizer import BYTES, Tokenizer
 from training.data.sources import HUB_TEXTS, builtin_text, fetch_hub_text, find_local_text
 
 CORPORA = (*HUB_TEXTS, "builtin")
@@ -19,13 +20,15 @@ class Corpus:
     """A text in splits.
 
     Attributes:
-        splits: Bytes of each split, memory-mapped where they are a file.
+        splits: Token ids of each split; bytes are memory-mapped where they are a file.
         sha256: Digest of each split's bytes.
+        tokenizer: What the ids are ids of.
     """
 
     name: str
     splits: dict[str, np.ndarray]
     sha256: dict[str, str]
+    tokenizer: Tokenizer = BYTES
 
     def split(self, name: str) -> np.ndarray:
         """The bytes of a split; an unknown name is an error that lists the splits."""
@@ -35,7 +38,10 @@ class Corpus:
 
     def describe(self) -> dict[str, dict[str, int | str]]:
         """Size and digest of every split, for a record."""
-        return {name: {"bytes": len(data), "sha256": self.sha256[name]} for name, data in self.splits.items()}
+        return {
+            name: {"bytes": self.tokenizer.count_bytes(ids), "sha256": self.sha256[name]}
+            for name, ids in self.splits.items()
+        }
 
     def check_length(self, length: int) -> None:
         """Raise ValueError unless every split holds a window of `length` bytes and the byte after it."""
@@ -70,12 +76,15 @@ def _cut(data: np.ndarray, starts: np.ndarray, length: int) -> np.ndarray:
     return data[starts[:, None] + np.arange(length + 1)]
 
 
-def load_corpus(name: str, data_dir: Path | None = None, cache: Path | None = None) -> Corpus:
+def load_corpus(
+    name: str, data_dir: Path | None = None, cache: Path | None = None, tokenizer: Tokenizer = BYTES
+) -> Corpus:
     """A named corpus, from the Hub (downloaded once) or built in; or any text in `data_dir` under that name.
 
     Args:
         data_dir: A folder with train.txt, valid.txt and test.txt, or a single text file.
         cache: Where downloads are kept; the user's cache folder if None.
+        tokenizer: That of the models to train.
     """
     if data_dir is None and name not in CORPORA:
         raise ValueError(f"unknown corpus {name!r}; there are {', '.join(CORPORA)}, or any text through --data-dir")
@@ -86,7 +95,8 @@ def load_corpus(name: str, data_dir: Path | None = None, cache: Path | None = No
         texts = {part: _map_file(path) for part, path in paths.items()}
     if "all" in texts:
         texts = _split(texts["all"], SHAKESPEARE_SHARES if name == "shakespeare" else SHARES)
-    return Corpus(name, texts, {split: hashlib.sha256(data.data).hexdigest() for split, data in texts.items()})
+    sha256 = {split: hashlib.sha256(data.data).hexdigest() for split, data in texts.items()}
+    return Corpus(name, {split: tokenizer.encode_array(data) for split, data in texts.items()}, sha256, tokenizer)
 
 
 def _map_file(path: Path) -> np.ndarray:

@@ -18,7 +18,7 @@ import tipshare
 from tipshare.files import locked
 from training.engine.costs import flops_per_token, memory_in_use, parameters_by_part, speed_of
 from training.engine.elastic import count_draws, depths_of, draw_depth
-from training.engine.evaluation import Evaluator, TextLoss
+from training.engine.evaluation import Evaluator
 from training.engine.history import DivergedError, History, LossReader, Tracker
 from training.engine.machine import code_commit, describe_machine
 from training.engine.progress import Progress, format_seconds
@@ -31,7 +31,7 @@ from training.results.records import RunRecord
 
 # Several processes compare every so many steps whether one of them was asked to stop.
 AGREE_EVERY = 10
-SAMPLE = tipshare.Sampling(max_bytes=120, temperature=0.8)
+SAMPLE = tipshare.Sampling(max_bytes=120)
 
 
 def train(
@@ -210,7 +210,7 @@ class Training:
     def _last_good_state(self) -> str:
         return f"The last state that was saved, if any, is kept in {self.run.folder / 'state'}"
 
-    def _score_splits(self) -> dict[str, TextLoss]:
+    def _score_splits(self) -> dict[str, tipshare.Score]:
         """The loss on whole splits."""
         recipe, corpus = self.run.recipe, self.run.corpus
         losses = {}
@@ -229,7 +229,9 @@ class Training:
             steps: self.evaluator.on_windows(self.parameters, self.valid_windows, steps=steps).loss for steps in wanted
         }
 
-    def _record(self, losses: dict[str, TextLoss], at_steps: dict[int, float], parameters: dict[str, int]) -> RunRecord:
+    def _record(
+        self, losses: dict[str, tipshare.Score], at_steps: dict[int, float], parameters: dict[str, int]
+    ) -> RunRecord:
         run, recipe, history = self.run, self.run.recipe, self.history
         drawn = count_draws(recipe, run.config, run.seed)
         speed = speed_of(history.step_seconds, history.compile_seconds or 0.0, recipe)
@@ -260,7 +262,7 @@ class Training:
 
 
 def final_numbers(
-    curve: list[list[float]], losses: dict[str, TextLoss], at_steps: dict[int, float] | None = None
+    curve: list[list[float]], losses: dict[str, tipshare.Score], at_steps: dict[int, float] | None = None
 ) -> dict[str, float]:
     """Losses after the last step by name; bits per byte and perplexity are of all of `valid` if it was scored whole,
     else of its fixed windows.

@@ -75,7 +75,7 @@ class Program:
         """
         recipe = self.recipe
         shape = (recipe.accumulate, recipe.batch_size, recipe.length + 1)
-        windows = self.put_windows(np.zeros(shape[0] * shape[1] * shape[2], np.uint8).reshape(-1, shape[2]))
+        windows = self.put_windows(np.zeros(shape, self.config.tokenizer.dtype).reshape(-1, shape[2]))
         shardings = {}
         if self.placement.mesh is not None:
             loss_shape = jax.ShapeDtypeStruct((), jnp.float32)

@@ -43,8 +43,8 @@ def test_models_of_a_link_that_are_not_here_are_left_out():
     ("query", "message"),
     [
         ({"seed": "soon"}, "the link says seed='soon', which is not a number"),
-        ({"length": "1000000"}, f"length=1000000 must be a whole number from 1 to {MOST_BYTES}"),
-        ({"temperature": "nan"}, "temperature=nan must be a number"),
+        ({"length": "1000000"}, f"length=1000000 must be a whole number, at least 1 and at most {MOST_BYTES}"),
+        ({"temperature": "nan"}, "temperature=nan must be a finite number"),
     ],
 )
 def test_a_damaged_link_is_told_in_words(query, message):
@@ -64,8 +64,8 @@ def test_a_long_prompt_makes_no_link():
         ({"models": tuple("abcde")}, "5 models are chosen"),
         ({"models": ("a", "a")}, "chosen twice"),
         ({"prompt": "a" * (MOST_PROMPT + 1)}, "the prompt has 1,000,001 characters"),
-        ({"steps": 25}, "depth steps=25 must be a whole number from 0 to 24"),
-        ({"top_p": 0.0}, "top_p=0.0 must be a number above 0"),
+        ({"steps": 25}, "depth steps=25 must be a whole number, at least 0 and at most 24"),
+        ({"top_p": 0.0}, "top_p=0.0 must be a finite number, above 0"),
         ({"seed": -1}, "seed=-1 must be a whole number"),
     ],
 )
