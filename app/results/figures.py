@@ -115,12 +115,10 @@ def _matrix(view: FigureView[Cell]) -> go.Figure:
         textfont={"color": DARK_TEXT, "size": 11},
         hovertemplate="%{customdata}<extra></extra>",
         hoverongaps=False,
-        # A scale whose steps are the colours themselves.
-        colorscale=[
-            [place / max(1, len(colours) - 1), each] for place, each in enumerate(colours * (1 + (len(colours) < 2)))
-        ],
+        # A scale that has every colour at the place of its number.
+        colorscale=[[place / (len(colours) - 1), each] for place, each in enumerate(colours)],
         zmin=0,
-        zmax=max(1, len(colours) - 1),
+        zmax=len(colours) - 1,
         xgap=3,
         ygap=3,
         showscale=False,
@@ -171,9 +169,8 @@ def _count_axis(figure: go.Figure, counts: Sequence[float]) -> None:
     ticks = [size * 10**power for power in range(3, 10) for size in (1, 2, 5)]
     # Few marks on a wide range, more on a narrow one.
     ticks = [each for each in ticks if low <= np.log10(each) <= high and (high - low < 2.4 or str(each)[0] == "1")]
-    figure.update_xaxes(
-        type="log", range=[low, high], tickvals=ticks, ticktext=[count_in_words(each) for each in ticks]
-    )
+    texts = [count_in_words(each) for each in ticks]
+    figure.update_xaxes(type="log", range=[low, high], tickvals=ticks, ticktext=texts)
 
 
 def _x_title(view: FigureView[Any]) -> str:

@@ -58,11 +58,9 @@ def draw_plane(view: FigureView[Mark]) -> Figure:
     figure, axes = new_axes(view, height=4.2)
     handles = [_draw_line(axes, marks, is_range=view.is_range) for marks in lines.values()]
     if view.is_count:
-        handles = []
-        for kind in sorted({mark.kind for mark in view.points}, key=rank_of):
-            handles.append(
-                Line2D([], [], label=title_of(kind), color=colour_of(kind), marker=mark_of(kind), linestyle="")
-            )
+        # A mark for every kind: models of one kind look alike.
+        first = {mark.kind: mark for mark in view.points if not mark.is_published}
+        handles = [Line2D([], [], label=title_of(kind), **_look(first[kind])) for kind in sorted(first, key=rank_of)]
         _count_axis(axes, [mark.at for mark in view.points])
         # Ablations of one kind look alike, so they carry their names while there is room.
         named = [mark for mark in view.points if mark.label != mark.kind]
@@ -160,7 +158,6 @@ def draw_matrix(view: FigureView[Cell]) -> Figure:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     if view.meanings:
-        legend_below(
-            figure, [Patch(facecolor=each, edgecolor=FAINT, label=view.meanings[each]) for each in view.meanings]
-        )
+        patches = [Patch(facecolor=each, edgecolor=FAINT, label=words) for each, words in view.meanings.items()]
+        legend_below(figure, patches)
     return figure

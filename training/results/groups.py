@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -51,8 +52,12 @@ class RunGroup:
     def kind_of(self, label: str) -> str:
         return self.runs[label][0].kind
 
+    @cached_property
+    def configs(self) -> dict[str, ModelConfig]:
+        return {label: ModelConfig.from_dict(runs[0].config) for label, runs in self.runs.items()}
+
     def config_of(self, label: str) -> ModelConfig:
-        return ModelConfig.from_dict(self.runs[label][0].config)
+        return self.configs[label]
 
 
 def group_records(records: Iterable[RunRecord]) -> list[RunGroup]:

@@ -1,9 +1,8 @@
 """What sharing, gates and time each do to the loss: weight sources by mixers, and the questions they answer."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
-from tipshare.config import KINDS, ModelConfig
 from tipshare.kinds import MIXERS, SOURCES, source_title, title_of
 from training.results.formatting import count_in_words, show_interval, show_mean, show_p
 from training.results.groups import RunGroup, group_records
@@ -42,16 +41,17 @@ class GridCell(Cell):
 def grid_view(selection: Selection) -> FigureView[GridCell]:
     """The loss by where weights come from and what follows attention."""
 
-    def count(group: RunGroup) -> int:
-        return len(_grid_models(group, selection.metric))
+    def filled(group: RunGroup) -> int:
+        count = len(_grid_models(group, selection.metric))
+        return count if count >= FEWEST_CELLS else 0
 
-    group = selection.group_with(lambda group: count(group) if count(group) >= FEWEST_CELLS else 0)
+    group = selection.group_with(filled)
     missing = ""
     if selection.source == "published":
         missing = "nothing was published of this grid: switch to measured"
     elif group is None:
-        cells = count(selection.group)
-        missing = f"the grid of weight sources and mixers needs {FEWEST_CELLS} cells with runs, not {cells}"
+        count = len(_grid_models(selection.group, selection.metric))
+        missing = f"the grid of weight sources and mixers needs {FEWEST_CELLS} cells with runs, not {count}"
     csv = {**named("weights", "mixer", "parameters"), "model": "label", "loss": "loss.mean", "seeds": "loss.num_seeds"}
     return FigureView(
         name="ablation_grid",
@@ -73,16 +73,15 @@ def _grid_models(group: RunGroup, metric: str) -> dict[tuple[str, str], tuple[st
     Several models may lie in one cell; the one that changes the fewest other fields of its kind stands for it.
     """
 
-    def changes(config: ModelConfig) -> int:
-        usual = KINDS[config.kind]().to_dict()
-        return sum(value != usual[name] for name, value in config.to_dict().items())
+    def changes(label: str) -> int:
+        config = group.config_of(label)
+        return sum(getattr(config, each.name) != each.default for each in fields(config))
 
-    models = {}
-    # The last of a cell stays: the one with the fewest changes, and of equal ones the first in the group.
-    for label in sorted(reversed(group.labels), key=lambda label: -changes(group.config_of(label))):
-        config, summary = group.config_of(label), summarise_group(group, metric).get(label)
-        if summary:
-            models[config.weights, config.mixer] = (label, summary)
+    models: dict[tuple[str, str], tuple[str, Summary]] = {}
+    summaries = summarise_group(group, metric)
+    for label in sorted(summaries, key=changes):
+        config = group.config_of(label)
+        models.setdefault((config.weights, config.mixer), (label, summaries[label]))
     return models
 
 
