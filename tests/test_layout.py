@@ -22,6 +22,7 @@ PACKAGES = ("tipshare", "training", "app")
 ROOMS: dict[str, tuple[str, ...]] = {
     # The library, from the plain to the composed.
     "tipshare.validation": (),
+    "tipshare.files": (),
     "tipshare.text": (),
     "tipshare.config": ("tipshare.validation",),
     "tipshare.presets": ("tipshare.config",),
@@ -30,7 +31,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tipshare.model": ("tipshare.config", "tipshare.text", "tipshare.validation"),
     "tipshare.analysis": ("tipshare.config", "tipshare.model", "tipshare.text", "tipshare.validation"),
     "tipshare.generation": ("tipshare.config", "tipshare.model", "tipshare.text", "tipshare.validation"),
-    "tipshare.checkpoint": ("tipshare.config", "tipshare.kinds", "tipshare.model", "tipshare.text"),
+    "tipshare.checkpoint": (
+        *("tipshare.config", "tipshare.files", "tipshare.kinds"),
+        *("tipshare.model", "tipshare.text"),
+    ),
     "tipshare.transformers": ("tipshare.config", "tipshare.checkpoint"),
     "tipshare.commands": ("tipshare",),
     "tipshare.__main__": ("tipshare",),
@@ -75,12 +79,8 @@ WHEN_CALLED: dict[str, tuple[str, ...]] = {
 # Imports against the two tables that are still there. Whoever removes one removes its line here.
 NOT_YET: set[tuple[str, str]] = {
     ("app.about", "app.generate"),
-    ("app.about", "training.report"),
-    ("app.generate", "training.report"),
-    ("app.results", "training.report"),
     ("tipshare.analysis", "tipshare.compilation"),
     ("tipshare.generation", "tipshare.compilation"),
-    ("training.results", "training.report"),
 }
 
 # Extras whose packages a package of ours may import at its top, and those it may import inside of functions.
