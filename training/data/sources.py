@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from tipshare.files import replacing
+
 SPLITS = ("train", "valid", "test")
 
 
@@ -75,26 +77,21 @@ def fetch_hub_text(name: str, folder: Path | None = None) -> dict[str, Path]:
 def _assemble(name: str, text: HubText, part: str, path: Path) -> None:
     import pyarrow.parquet as parquet
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     digest = hashlib.sha256()
-    with temporary.open("wb") as file:
-        for remote in text.files[part]:
-            table = parquet.read_table(_download(name, text, remote), columns=["text"])
-            for row in table.column("text").to_pylist():
-                line = row.encode("utf-8") or text.empty_line
-                digest.update(line)
-                file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
-    expected = text.sha256.get(part)
-    if expected and digest.hexdigest() != expected:
-        temporary.unlink()
-        raise ValueError(
-            f"{name}, {part}: the download has sha256 {digest.hexdigest()}, not {expected}; the copy on the Hub "
-            "changed or was damaged: get the text elsewhere and pass its folder with --data-dir"
-        )
-    temporary.replace(path)
+    with replacing(path) as temporary:
+        with temporary.open("wb") as file:
+            for remote in text.files[part]:
+                table = parquet.read_table(_download(name, text, remote), columns=["text"])
+                for row in table.column("text").to_pylist():
+                    line = row.encode("utf-8") or text.empty_line
+                    digest.update(line)
+                    file.write(line)
+        expected = text.sha256.get(part)
+        if expected and digest.hexdigest() != expected:
+            raise ValueError(
+                f"{name}, {part}: the download has sha256 {digest.hexdigest()}, not {expected}; the copy on the Hub "
+                "changed or was damaged: get the text elsewhere and pass its folder with --data-dir"
+            )
 
 
 def _download(name: str, text: HubText, remote: str) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 import matplotlib
 
+from tipshare.files import write_bytes
 from training.report.drawings import draw_view
 from training.report.figure_style import STYLE
-from training.report.files import write_bytes
 from training.results.selection import Selection
 from training.results.views import FIGURES
 from training.results.views.figure import FigureView

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tipshare.files import write_text
 from training.report.figures import write_figures
-from training.report.files import write_text
 from training.report.tables import to_latex, to_markdown
 from training.results.groups import RunGroup, choose_group, group_records
 from training.results.published import FAULTS, SOURCE, PublishedExperiment, published_for

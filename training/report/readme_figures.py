@@ -5,8 +5,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from tipshare.files import write_bytes
 from training.report.figures import render
-from training.report.files import write_bytes
 from training.results.groups import RunGroup, group_records
 from training.results.records import RunRecord
 from training.results.selection import Selection
