@@ -76,12 +76,8 @@ WHEN_CALLED: dict[str, tuple[str, ...]] = {
 # Imports against the two tables that are still there. Whoever removes one removes its line here.
 NOT_YET: set[tuple[str, str]] = {
     ("app.about", "app.generate"),
-    ("app.about", "training.report"),
-    ("app.generate", "training.report"),
-    ("app.results", "training.report"),
     ("tipshare.analysis", "tipshare.compilation"),
     ("tipshare.generation", "tipshare.compilation"),
-    ("training.results", "training.report"),
 }
 
 # Extras whose packages a package of ours may import at its top, and those it may import inside of functions.
@@ -184,8 +180,6 @@ def test_every_import_is_declared(package):
 def test_the_page_draws_no_figure_with_matplotlib_until_one_is_downloaded():
     code = "import sys, app.page; print('matplotlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    if ("app.results", "training.report") in NOT_YET:
-        pytest.xfail("the page still imports drawings of the report")
     assert run.stdout == "False\n"
 
 
