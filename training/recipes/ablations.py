@@ -55,6 +55,12 @@ _DEPTH = {
 }
 
 
+_SELECTIVE = {
+    "time-indexed-ssm, selective": _variant("time-indexed-ssm", selective=True),
+    "time-indexed-ssm, time-invariant": _variant("time-indexed-ssm", selective=False),
+}
+
+
 def ablations(base: Recipe) -> dict[str, Recipe]:
     """One recipe per question, each with the budget of `base`."""
     questions = {
@@ -64,6 +70,7 @@ def ablations(base: Recipe) -> dict[str, Recipe]:
         "positions": ("how the model tells positions apart", _POSITIONS),
         "gate": ("the range of the gates, and whether they help at all", _GATE),
         "depth": ("how many depth steps a model is trained with", _DEPTH),
+        "selective": ("whether the step size of the state space depends on the input", _SELECTIVE),
     }
     return {
         f"ablation-{name}": dataclasses.replace(
