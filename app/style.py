@@ -4,7 +4,7 @@ from pathlib import Path
 
 from gradio import themes
 
-from tipshare.kinds import LOOKS
+from tipshare.kinds import LOOKS, colour_of
 
 ASSETS = Path(__file__).parent / "assets"
 SANS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Helvetica Neue", "Arial", "sans-serif")
@@ -36,3 +36,8 @@ def css() -> str:
 def script() -> str:
     """The page's script, for the head of the document."""
     return f"<script>\n{(ASSETS / 'page.js').read_text(encoding='utf-8')}\n</script>"
+
+
+def dot_of(kind: str) -> str:
+    """A dot in a model's colour, before its name."""
+    return f'<span class="dot" style="background:{colour_of(kind)}" aria-hidden="true"></span>'

@@ -7,7 +7,7 @@ import gradio as gr
 
 import tipshare
 from app.about.picture import draw_model
-from app.generate.cards import dot_of
+from app.style import dot_of
 from tipshare.config import KINDS, ModelConfig
 from tipshare.kinds import mixer_of, rank_of, source_title, summary_of, title_of
 from training.results.formatting import count_in_words

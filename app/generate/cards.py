@@ -6,7 +6,7 @@ from app.errors import in_words
 from app.generate.streaming import Column
 from app.generate.tinted import STEPS, escape
 from app.shelf import Listing, ModelShelf
-from tipshare.kinds import colour_of
+from app.style import dot_of
 from training.results.formatting import count_in_words
 
 # Characters of the prompt that a card shows before the text.
@@ -70,11 +70,6 @@ def _head(listing: Listing) -> str:
         f'<p class="facts"><span title="{title}">{size}</span>'
         f'<span title="Validation loss of the run that made the weights">{loss}</span></p></div>'
     )
-
-
-def dot_of(kind: str) -> str:
-    """A dot in a model's colour, before its name."""
-    return f'<span class="dot" style="background:{colour_of(kind)}" aria-hidden="true"></span>'
 
 
 def show_prompt(prompt: str) -> str:

@@ -61,7 +61,9 @@ def test_two_models_are_compared_and_a_prompt_is_followed(open_page):
     page = open_page("?tab=gates")
     wait_for_figures(page)
     choose(page, "other", "Neural ODE")
-    expect(page.locator("#gates-words")).to_contain_text("Neural ODE has no gates: its weights are generated from t")
+    expect(page.locator("#gates-words")).to_contain_text(
+        "Neural ODE has no gates: a hypernetwork generates the weights from the depth t"
+    )
     for name in ("heat-map", "predictions"):
         expect(page.locator(f"#gates-{name} .infolayer")).to_contain_text("Neural ODE")
         expect(page.locator(f"#gates-{name} .infolayer")).to_contain_text("Time-Indexed MLP")

@@ -103,7 +103,7 @@ def test_own_runs_are_uploaded_and_bad_ones_refused(open_page, tmp_path):
     bad.write_text(json.dumps({"a": 1}) + "\n")
     chooser.set_input_files(bad)
     note = page.locator("#results-upload-note")
-    expect(note).to_contain_text("This file cannot be used. Line 1: not a run record: missing")
+    expect(note).to_contain_text("This file cannot be used. The file, line 1: not a run record: missing")
     page.locator("#results-upload").get_by_label("Clear").click()
     good = tmp_path / "runs.jsonl"
     write_records(runs("time-indexed-mlp", (1.5, 1.6, 1.7)), good)

@@ -30,9 +30,9 @@ def test_the_models_are_listed(client):
     assert all(each["valid_loss"] == 2.0 for each in listed)
 
 
-def test_the_readme_s_client_works(server):
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    (snippet,) = re.findall(r"^```python with-page\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+def test_the_guide_s_client_works(server):
+    guide = (Path(__file__).parents[3] / "docs" / "guide" / "try.md").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
     assert "http://127.0.0.1:7860" in snippet
     namespace: dict = {}
     exec(snippet.replace("http://127.0.0.1:7860", server.address), namespace)
@@ -79,7 +79,7 @@ def test_a_text_is_scored(client):
     [
         (["x", ["gone"]], "/write", "There is no model 'gone' on the shelf"),
         (["x", []], "/write", "0 models are chosen: choose one to 4"),
-        (["x", ALL, -1.0], "/write", "Temperature=-1.0 must be a number 0"),
+        (["x", ALL, -1.0], "/write", "Temperature=-1.0 must be a finite number, at least 0"),
         (["", ALL], "/score", "There is no text to score"),
         (["a" * 5000, ALL], "/score", "this page scores at most 4,000"),
         (["../../etc"], "/load_model", "is neither a Hub id of the form organisation/name nor a bundled model"),
