@@ -150,14 +150,14 @@ def test_another_number_of_depth_steps_is_another_function():
 
 
 def test_shared_matrices_stay_one_array():
-    layers = unroll(build("time-indexed-mlp", {})).tree.blocks
+    layers = [block.tree for block in unroll(build("time-indexed-mlp", {})).blocks]
     assert layers[0].attention.qkv.weight.array is layers[1].attention.qkv.weight.array
     assert not np.allclose(layers[0].attention_norm.weight.array, layers[1].attention_norm.weight.array)
 
 
 def test_rotary_angles_stay_exact_far_into_a_text():
     model = build("standard", {})
-    angles, HeadSize = unroll(model).tree.angles, model.config.HeadSize
+    angles, HeadSize = unroll(model).angles, model.config.HeadSize
     pairs = HeadSize.size // 2
     for position in (0, 5, 1023, 1024, 4_000, 1_000_000):
         exact = position * 10_000.0 ** (-np.arange(pairs) / pairs)

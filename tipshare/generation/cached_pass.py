@@ -8,7 +8,6 @@ Prompts of different lengths are padded on the left, which lets all rows of a ba
 of keys and values, and rotate by the same angle: only differences of positions matter to rotary attention.
 """
 
-import dataclasses
 from functools import partial
 from typing import NamedTuple
 
@@ -34,7 +33,7 @@ class Reading(NamedTuple):
     """How far a batch of texts has been read."""
 
     logits: Array  # batch, vocab: of the next byte
-    caches: Flat[tuple[BlockCache, ...]]  # one per depth step
+    caches: tuple[Flat[BlockCache], ...]  # one per depth step
     window: Array  # batch, slot: the bytes in the ring, -1 where there is none yet
     counts: Array  # batch, vocab: how often each byte stands in the window
     position: Array  # batch: of the next byte in its own text
@@ -53,14 +52,13 @@ class Written(NamedTuple):
 
 
 @jax.jit
-def read(flat: Flat[Unrolled], tokens: Array, lengths: Array) -> Reading:
+def read(model: Unrolled, tokens: Array, lengths: Array) -> Reading:
     """Read texts in one pass.
 
     Args:
         tokens: {batch, position}: texts, each at the right end of its row; no longer than the context.
         lengths: {batch}: how many bytes of each row are text.
     """
-    model = flat.tree
     batch, width = tokens.shape
     number = jnp.arange(width) - (width - lengths[:, None])  # of each position in its own text; negative in padding
     is_text = number >= 0
@@ -71,7 +69,7 @@ def read(flat: Flat[Unrolled], tokens: Array, lengths: Array) -> Reading:
     window = jnp.pad(window, ((0, 0), (0, model.context - width)), constant_values=-1)
     return Reading(
         logits=_unembed(model, x),
-        caches=Flat.of(tuple(_open_ring(cache, model.context) for cache in caches)),
+        caches=caches,
         window=window,
         counts=jax.nn.one_hot(window, model.embedding.axis_size("vocab"), dtype=jnp.int32).sum(1),
         position=lengths,
@@ -82,7 +80,7 @@ def read(flat: Flat[Unrolled], tokens: Array, lengths: Array) -> Reading:
 
 @partial(jax.jit, donate_argnames="reading")
 def write(
-    flat: Flat[Unrolled],
+    model: Unrolled,
     reading: Reading,
     choice: Choice,
     keys: Array,
@@ -95,7 +93,6 @@ def write(
         keys: A random key per row; the random number of a byte depends on its row's key and its number alone.
         written: How many bytes were written before this chunk.
     """
-    model = flat.tree
     batch, vocab = reading.logits.shape
     uniform = draw_uniform(keys, written + jnp.arange(CHUNK))
     ids = jnp.zeros((CHUNK, batch), jnp.int32)
@@ -120,30 +117,31 @@ def write(
 
 def _describe(ids: Array, logits: Array) -> Written:
     log_probs = jax.nn.log_softmax(logits)
-    chosen = jnp.take_along_axis(log_probs, ids[..., None], -1)
+    vocab = jnp.arange(logits.shape[-1])
+    chosen = jnp.max(log_probs, -1, keepdims=True, initial=-jnp.inf, where=vocab == ids[..., None])
     best, alternatives = jax.lax.top_k(log_probs, ALTERNATIVES)
     # Of two bytes with equal probability the smaller one ranks first, as in the choice itself.
-    earlier = (log_probs > chosen) | ((log_probs == chosen) & (jnp.arange(log_probs.shape[-1]) < ids[..., None]))
+    earlier = (log_probs > chosen) | ((log_probs == chosen) & (vocab < ids[..., None]))
     return Written(ids, chosen[..., 0], earlier.sum(-1), alternatives, best)
 
 
 def _read_byte(model: Unrolled, reading: Reading, byte: Array) -> Reading:
     """Read one more byte of every text: `read` for a single position that continues the caches."""
-    slot = reading.counter % model.context
-    age = (slot - jnp.arange(model.context)) % model.context
+    slot = jax.lax.rem(reading.counter, model.context)
+    age = jax.lax.rem(slot + model.context - jnp.arange(model.context), model.context)
     visible = (age <= reading.position[:, None])[:, None]
     place = Place(
         visible=hax.named(visible, ("batch", "position", "key_position")),
         rotation=None if model.angles is None else model.angles.at(reading.counter),
-        slot=slot,
+        slot=hax.named(slot, ()),
     )
-    x, caches = _run_blocks(model, _embed(model, byte[:, None], reading.position[:, None]), reading.caches.tree, place)
+    x, caches = _run_blocks(model, _embed(model, byte[:, None], reading.position[:, None]), reading.caches, place)
     leaving = jax.lax.dynamic_index_in_dim(reading.window, slot, axis=1, keepdims=False)
     vocab = jnp.arange(reading.counts.shape[1])
     counts = reading.counts + (vocab == byte[:, None]).astype(jnp.int32) - (vocab == leaving[:, None])
     return Reading(
         logits=_unembed(model, x),
-        caches=reading.caches.filled_with(caches),
+        caches=caches,
         window=jax.lax.dynamic_update_index_in_dim(reading.window, byte, slot, axis=1),
         counts=counts,
         position=reading.position + 1,
@@ -154,9 +152,10 @@ def _read_byte(model: Unrolled, reading: Reading, byte: Array) -> Reading:
 
 def _embed(model: Unrolled, tokens: Array, numbers: Array) -> NamedArray:
     """Where the residual stream starts; `numbers` are those of the tokens in their texts."""
-    tokens, numbers = (hax.named(each, ("batch", "position")) for each in (tokens, numbers))
-    x = model.embedding.take("vocab", tokens)
-    return x if model.positions is None else x + model.positions.rename({"position": "number"}).take("number", numbers)
+    x = model.embedding.take("vocab", hax.named(tokens, ("batch", "position")))
+    if model.positions is None:
+        return x
+    return x + model.positions.rename({"position": "number"}).take("number", hax.named(numbers, ("batch", "position")))
 
 
 def _unembed(model: Unrolled, x: NamedArray) -> Array:
@@ -165,33 +164,21 @@ def _unembed(model: Unrolled, x: NamedArray) -> Array:
 
 
 def _run_blocks(
-    model: Unrolled, x: NamedArray, caches: tuple[BlockCache, ...] | None, place: Place
-) -> tuple[NamedArray, tuple[BlockCache, ...]]:
+    model: Unrolled, x: NamedArray, caches: tuple[Flat[BlockCache], ...] | None, place: Place
+) -> tuple[NamedArray, tuple[Flat[BlockCache], ...]]:
+    """All depth steps, which read on after what the caches hold; None for the start of the texts."""
     after = []
     for block, cache in zip(model.blocks, caches or [None] * len(model.blocks), strict=True):
-        x, cache = _run_block(block, x, model.step_size, cache, place)
+        x, cache = _run_block(block, x, model.step_size, cache, place, model.context)
         after.append(cache)
     return x, tuple(after)
 
 
 # Compiled code holds the depth steps one after the other, since a loop would copy every step's weights out of a stack
 # before using them. As functions of their own under `jit` they are traced once for all depths.
-@partial(jax.jit, static_argnames="step_size")
+@partial(jax.jit, static_argnames=("step_size", "context"))
 def _run_block(
-    block: Block, x: NamedArray, step_size: float, cache: BlockCache | None, place: Place
-) -> tuple[NamedArray, BlockCache]:
-    return block.run(x, step_size, cache, place)
-
-
-def _open_ring(cache: BlockCache, context: int) -> BlockCache:
-    """The cache of a prompt with room for keys and values up to the context."""
-    attention = cache.attention
-
-    def pad(x: NamedArray) -> NamedArray:
-        return hax.named(
-            jnp.pad(x.array, ((0, 0), (0, context - x.array.shape[1]), (0, 0))), [axis.name for axis in x.axes]
-        )
-
-    return cache._replace(
-        attention=dataclasses.replace(attention, keys=pad(attention.keys), values=pad(attention.values))
-    )
+    block: Flat[Block], x: NamedArray, step_size: float, cache: Flat[BlockCache] | None, place: Place, context: int
+) -> tuple[NamedArray, Flat[BlockCache]]:
+    x, after = block.tree.run(x, step_size, None if cache is None else cache.tree, place)
+    return x, Flat.of(after.open_ring(context)) if cache is None else cache.filled_with(after)

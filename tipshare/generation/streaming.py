@@ -12,7 +12,7 @@ from jaxtyping import Array
 from tipshare.generation.cached_pass import ALTERNATIVES, CHUNK, Reading, Written, read, write
 from tipshare.generation.pieces import Assembler, Generation, Piece, Trace, join_pieces
 from tipshare.generation.sampling import Choice, Sampling
-from tipshare.generation.unrolled import Flat, Unrolled, unroll
+from tipshare.generation.unrolled import Unrolled, unroll
 from tipshare.model.language_model import LanguageModel
 from tipshare.text.tokenizer import Tokenizer
 from tipshare.validation import check_whole
@@ -84,7 +84,7 @@ def generate(
         raise ValueError("there is no prompt: give at least one, which may be empty")
     samples_each = 1 if samples is None else check_whole("samples", samples)
     unrolled = unroll(model, steps)
-    texts = [_prompt_ids(each, unrolled.tree) for each in prompts]
+    texts = [_prompt_ids(each, unrolled) for each in prompts]
     rows = [(text, sample) for text, _ in texts for sample in range(samples_each)]
     unread = [cut for _, cut in texts for _ in range(samples_each)]
     finished: list[Generation] = []
@@ -119,7 +119,7 @@ def stream(
     chunk = check_whole("chunk", chunk, 1, CHUNK)
     sample = check_whole("sample", sample, 0, 2**32 - 1)
     unrolled = unroll(model, steps)
-    text, _ = _prompt_ids(prompt, unrolled.tree)
+    text, _ = _prompt_ids(prompt, unrolled)
     chunks = (min(FIRST_CHUNK, chunk), chunk)
     return (piece for _, piece in _write_pieces(unrolled, [(text, sample)], sampling, chunks))
 
@@ -139,10 +139,10 @@ def _prompt_ids(prompt: Prompt, model: Unrolled) -> tuple[np.ndarray, int]:
 
 
 def _write_pieces(
-    unrolled: Flat[Unrolled], rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
+    unrolled: Unrolled, rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
 ) -> Iterator[tuple[int, Piece]]:
     """Pieces of all rows as they are written, each with the number of its row."""
-    nothing = Trace.empty(unrolled.tree.tokenizer, ALTERNATIVES)
+    nothing = Trace.empty(unrolled.tokenizer, ALTERNATIVES)
     assemblers = [Assembler(nothing, sampling.max_bytes, sampling.stops, whole_characters=sampling.utf8) for _ in rows]
     if sampling.max_bytes == 0:
         for row, assembler in enumerate(assemblers):
@@ -152,7 +152,7 @@ def _write_pieces(
         return
     for written in _write_chunks(unrolled, rows, sampling, chunks):
         for row, assembler in enumerate(assemblers):
-            piece = assembler.add(_trace(unrolled.tree.tokenizer, written, row))
+            piece = assembler.add(_trace(unrolled.tokenizer, written, row))
             if piece is not None:
                 yield row, piece
         if all(assembler.finish is not None for assembler in assemblers):
@@ -160,10 +160,10 @@ def _write_pieces(
 
 
 def _write_chunks(
-    unrolled: Flat[Unrolled], rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
+    unrolled: Unrolled, rows: list[tuple[np.ndarray, int]], sampling: Sampling, chunks: tuple[int, ...]
 ) -> Iterator[Written]:
     """Chunk after chunk, as arrays on the host, up to `max_bytes`; the last chunk size is used again and again."""
-    tokenizer = unrolled.tree.tokenizer
+    tokenizer = unrolled.tokenizer
     # A batch of another size is another compilation: fill it up to a power of two with rows nobody asked for.
     padding = [(np.array([tokenizer.begin], np.int32), 0)] * ((1 << (len(rows) - 1).bit_length()) - len(rows))
     windows = [text for text, _ in rows + padding]
@@ -174,17 +174,17 @@ def _write_chunks(
     done, turn = 0, 0
     while done < sampling.max_bytes:
         count = min(chunks[min(turn, len(chunks) - 1)], sampling.max_bytes - done)
-        if unrolled.tree.positions is not None:
+        if unrolled.positions is not None:
             # Positions end with the context: write the byte that overflows it, then read again from a later start.
-            count = min(count, unrolled.tree.context + 1 - max(map(len, windows)))
+            count = min(count, unrolled.context + 1 - max(map(len, windows)))
         reading, written = write(unrolled, reading, choice, keys, np.int32(done), np.int32(count))
         written = jax.tree.map(lambda array, count=count: np.asarray(array)[:count], written)
         done, turn = done + count, turn + 1
         yield written
-        if unrolled.tree.positions is not None:
+        if unrolled.positions is not None:
             windows = [np.concatenate([text, written.ids[:, row]]) for row, text in enumerate(windows)]
-            if max(map(len, windows)) > unrolled.tree.context:
-                windows = [slide(text, unrolled.tree.context) for text in windows]
+            if max(map(len, windows)) > unrolled.context:
+                windows = [slide(text, unrolled.context) for text in windows]
                 reading = _read(unrolled, windows)._replace(character=reading.character)
 
 
@@ -196,11 +196,11 @@ def slide(text: np.ndarray, context: int) -> np.ndarray:
     return text if len(text) <= context else text[-(context // 2 + 1) :]
 
 
-def _read(unrolled: Flat[Unrolled], windows: list[np.ndarray]) -> Reading:
+def _read(unrolled: Unrolled, windows: list[np.ndarray]) -> Reading:
     lengths = np.array([len(text) for text in windows], np.int32)
-    width = min(SHORTEST_READ, unrolled.tree.context)
+    width = min(SHORTEST_READ, unrolled.context)
     while width < lengths.max():
-        width = min(4 * width, unrolled.tree.context)
+        width = min(4 * width, unrolled.context)
     tokens = np.zeros((len(windows), width), np.int32)
     for row, text in enumerate(windows):
         tokens[row, width - len(text) :] = text

@@ -2,7 +2,7 @@
 
 import weakref
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
 import equinox as eqx
@@ -65,7 +65,7 @@ class Unrolled(eqx.Module):
     embedding: NamedArray  # vocab x embed
     positions: NamedArray | None  # position x embed
     angles: AngleTables | None  # when positions are rotary
-    blocks: tuple[Block, ...]  # one per depth step, of plain layers
+    blocks: tuple[Flat[Block], ...]  # one per depth step, of plain layers
     final_norm: LayerNorm
     head: Linear
     step_size: float = eqx.field(static=True)
@@ -73,10 +73,10 @@ class Unrolled(eqx.Module):
     tokenizer: Tokenizer = eqx.field(static=True)
 
 
-_unrolled: dict[tuple[int, int], tuple[weakref.ref, Flat[Unrolled]]] = {}
+_unrolled: dict[tuple[int, int], tuple[weakref.ref, Unrolled]] = {}
 
 
-def unroll(model: LanguageModel, steps: int | None = None) -> Flat[Unrolled]:
+def unroll(model: LanguageModel, steps: int | None = None) -> Unrolled:
     """Freeze `model` at a number of depth steps and unroll it; done once per model and number."""
     config, tokenizer = model.config, model.tokenizer
     steps = model.steps if steps is None else steps
@@ -85,25 +85,20 @@ def unroll(model: LanguageModel, steps: int | None = None) -> Flat[Unrolled]:
     if known is not None and known[0]() is model:
         return known[1]
     shared, per_depth, rest = _split(model, steps)
-    unrolled = Flat.of(
-        Unrolled(
-            **rest,
-            blocks=tuple(_combine(each, shared) for each in per_depth),
-            angles=(
-                AngleTables.init(config.HeadSize, config.max_position_embeddings + MOST_BYTES)
-                if config.positions == "rotary"
-                else None
-            ),
-            step_size=model.step_size(steps),
-            context=config.max_position_embeddings,
-            tokenizer=tokenizer,
-        )
+    longest = config.max_position_embeddings + MOST_BYTES
+    unrolled = Unrolled(
+        **rest,
+        angles=AngleTables.init(config.HeadSize, longest) if config.positions == "rotary" else None,
+        blocks=tuple(Flat.of(_combine(each, shared)) for each in per_depth),
+        step_size=model.step_size(steps),
+        context=config.max_position_embeddings,
+        tokenizer=tokenizer,
     )
     _unrolled[key] = (weakref.ref(model, lambda _: _unrolled.pop(key, None)), unrolled)
     return unrolled
 
 
-@eqx.filter_jit
+@partial(jax.jit, static_argnames="steps")
 def _split(model: LanguageModel, steps: int) -> tuple[Block, tuple[Block, ...], dict[str, Any]]:
     """A block of the arrays that all depth steps share, blocks of those that differ, and the parts outside."""
     frozen = model.freeze(steps).astype(jnp.float32)

@@ -28,6 +28,15 @@ class AttentionCache(eqx.Module):
     values: NamedArray  # row, key_position, head_size
     before: NamedArray | None  # the last few inputs of the short convolution
 
+    def open_ring(self, context: int) -> "AttentionCache":
+        """With room for `context` positions, of which later ones take the place of the first."""
+
+        def pad(x: NamedArray) -> NamedArray:
+            unused = ((0, 0), (0, context - x.axis_size("key_position")), (0, 0))
+            return hax.named(jnp.pad(x.array, unused), tuple(axis.name for axis in x.axes))
+
+        return AttentionCache(pad(self.keys), pad(self.values), self.before)
+
 
 class Attention(eqx.Module):
     """Softmax attention over the positions up to and including the query's own."""
@@ -67,7 +76,8 @@ class Attention(eqx.Module):
         """Read on after what `cache` holds (None: from the start of a text); also return the cache after `x`.
 
         Args:
-            place: Where the positions of `x` stand; None for texts that begin with `x` and have no padding.
+            place: Where the positions of `x` stand; None for texts that begin with `x` and have no padding. A cache
+                needs one.
         """
         if place is None:
             HeadSize = self.qkv.Out[-1]
@@ -80,14 +90,18 @@ class Attention(eqx.Module):
         query, keys, values = self.qkv.call_unbound(x, "qkv")
         if place.rotation is not None:
             query, keys = rotate(query, place.rotation), rotate(keys, place.rotation)
-        query, keys, values = (_heads_first(each) for each in (query, keys, values))
-        Lead = query.axes[:-2]
-        query, keys, values = (_flatten_rows(each) for each in (query, keys, values))
+        Lead = tuple(axis for axis in query.axes if axis.name not in ("position", "head_size"))
+        query, keys, values = (_to_rows(each, Lead) for each in (query, keys, values))
         keys, values = (each.rename({"position": "key_position"}) for each in (keys, values))
         if cache is not None:
-            start = {"key_position": place.slot}
-            keys, values = cache.keys.updated_slice(start, keys), cache.values.updated_slice(start, values)
-        mixed = attend(query, keys, values, _visible_to_rows(place.visible, Lead), self.drop_rate, key)
+            keys, values = (
+                ring.updated_slice({"key_position": place.slot}, new)
+                for ring, new in ((cache.keys, keys), (cache.values, values))
+            )
+        visible = place.visible
+        if visible.ndim > 2:  # it differs between texts, but not between their heads
+            visible = _to_rows(visible.broadcast_axis([axis for axis in Lead if not visible.has_axis(axis.name)]), Lead)
+        mixed = attend(query, keys, values, visible, self.drop_rate, key)
         return self.output(mixed.unflatten_axis("row", Lead)), AttentionCache(keys, values, before)
 
 
@@ -116,21 +130,8 @@ def attend(
     return (hax.dot(weights, values, axis=KeyPosition) / total).astype(values.dtype)
 
 
-def _heads_first(x: NamedArray) -> NamedArray:
-    """The order of axes in which each head's positions are one matrix, so that products over them need no copies."""
-    last = ("heads", "position", "head_size")
-    return x.rearrange((*(axis.name for axis in x.axes if axis.name not in last), *last))
-
-
-def _flatten_rows(x: NamedArray) -> NamedArray:
-    """{..., position, head_size} as {row, position, head_size}."""
-    return hax.named(x.array.reshape(-1, *x.array.shape[-2:]), ("row", *x.axes[-2:]))
-
-
-def _visible_to_rows(visible: NamedArray, Lead: tuple[Axis, ...]) -> NamedArray:
-    """A mask that differs between texts, repeated for their heads; one for all texts stays as it is."""
-    if visible.ndim == 2:
-        return visible
-    Seen = ("position", "key_position")
-    visible = visible.broadcast_to((*Lead, *(visible.resolve_axis(name) for name in Seen)))
-    return _flatten_rows(visible)
+def _to_rows(x: NamedArray, Lead: tuple[Axis, ...]) -> NamedArray:
+    """`x` with the axes `Lead` first and as one, so that each row is a matrix and products over it need no copies."""
+    x = x.rearrange((*Lead, ...))
+    count = len(Lead)
+    return hax.named(x.array.reshape(-1, *x.array.shape[count:]), ("row", *x.axes[count:]))

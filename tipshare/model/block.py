@@ -37,8 +37,8 @@ class Mlp(eqx.Module):
             activation=config.activation_function,
         )
 
-    def run(self, x: NamedArray, state: None = None, place: Place | None = None) -> tuple[NamedArray, None]:
-        """Each position by itself: nothing to remember, nothing to know of the places."""
+    def run(self, x: NamedArray, state: object = None, place: Place | None = None) -> tuple[NamedArray, None]:
+        """The arguments and results of `Ssm.run`, but each position is worked on by itself: there is no state."""
         del state, place
         return self.down(activate(self.up(x), self.activation)), None
 
@@ -46,8 +46,12 @@ class Mlp(eqx.Module):
 class BlockCache(NamedTuple):
     """What one depth step remembers of the text so far."""
 
-    attention: AttentionCache | None = None
-    mixer: SsmState | None = None
+    attention: AttentionCache
+    mixer: SsmState | None
+
+    def open_ring(self, context: int) -> "BlockCache":
+        """With room for the keys and values of `context` positions."""
+        return self._replace(attention=self.attention.open_ring(context))
 
 
 class Block(eqx.Module):
@@ -99,10 +103,10 @@ class Block(eqx.Module):
             place: Where the positions of `x` stand; None for texts that begin with `x` and have no padding.
         """
         k_attention, k_first, _, k_second = split_key(key, 4)
-        cache = BlockCache() if cache is None else cache
-        attended, attention = self.attention.run(self.attention_norm(x), cache.attention, place, key=k_attention)
+        attention, mixer = (None, None) if cache is None else cache
+        attended, attention = self.attention.run(self.attention_norm(x), attention, place, key=k_attention)
         after = x + step_size * dropout(attended, self.drop_rate, k_first)
-        mixed, mixer = self.mixer.run(self.mixer_norm(x if self.parallel else after), cache.mixer, place)
+        mixed, mixer = self.mixer.run(self.mixer_norm(x if self.parallel else after), mixer, place)
         return after + step_size * dropout(mixed, self.drop_rate, k_second), BlockCache(attention, mixer)
 
 

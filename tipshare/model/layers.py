@@ -97,7 +97,8 @@ class Linear(Layer):
         if self.Out[0].name != axis:
             raise ValueError(f"axis={axis!r} must be the first of {self.Out}")
         if self._meets_few_rows(x):
-            return list(self(x).unbind(axis))
+            y = self(x)
+            return [y[axis, part] for part in range(self.Out[0].size)]
         # A matrix product for each: cutting up the weights costs less than cutting up what comes out of them, and than
         # padding its gradients to add them.
         parts = [contract(x, weight, self.In, self.Out[1:]) for weight in self.effective_weight.unbind(axis)]
@@ -187,10 +188,8 @@ class ShortConvolution(Layer):
             Before = Axis("position", kept)
             before = hax.zeros(tuple(Before if axis.name == "position" else axis for axis in x.axes), dtype=x.dtype)
         padded = hax.concatenate(Axis("position", kept + length), [before, x])
-        taps = [
-            padded.slice("position", start=tap, length=length) * self.weight["tap", tap] for tap in range(self.Tap.size)
-        ]
-        return sum(taps[1:], taps[0]) + self.bias, padded.slice("position", start=length, length=kept)
+        taps = [padded["position", tap : tap + length] * self.weight["tap", tap] for tap in range(self.Tap.size)]
+        return sum(taps[1:], taps[0]) + self.bias, padded["position", length:]
 
 
 def dropout(x: NamedArray, rate: float, key: PRNGKeyArray | None) -> NamedArray:

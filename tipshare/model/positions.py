@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import haliax as hax
+import jax
 import jax.numpy as jnp
 import numpy as np
 from haliax import Axis, NamedArray
@@ -21,7 +22,7 @@ class Place(eqx.Module):
     visible: NamedArray  # position, key_position, and batch where texts differ: which keys each query may see
     rotation: Rotation | None = None  # None when positions are not rotary
     is_text: NamedArray | None = None  # batch, position: False in the padding before a text; None without padding
-    slot: Array | None = None  # where the ring of cached keys takes the first position; None without cached keys
+    slot: NamedArray | int = 0  # where in the ring of cached keys and values those of the first position go
 
     @staticmethod
     def from_start(Position: Axis, RotaryHead: Axis | None, is_text: NamedArray | None = None) -> "Place":
@@ -33,7 +34,10 @@ class Place(eqx.Module):
         if is_text is not None:
             visible = is_text.rename({"position": "key_position"}).broadcast_axis(Position) & visible
         # Worked out here and not in the compiled code, which would do it again for every head of every text.
-        rotation = None if RotaryHead is None else _rotation(_turns(np.arange(Position.size), RotaryHead), RotaryHead)
+        rotation = None
+        if RotaryHead is not None:
+            cosine, sine = _turns(np.arange(Position.size), RotaryHead)
+            rotation = _rotation(jnp.asarray(cosine), jnp.asarray(sine), RotaryHead)
         return Place(visible, rotation, is_text)
 
 
@@ -51,33 +55,43 @@ class AngleTables(eqx.Module):
 
     @staticmethod
     def init(HeadSize: Axis, longest: int) -> "AngleTables":
-        high = np.arange(longest // ANGLE_BASE + 2) * ANGLE_BASE
-        return AngleTables(_turns(np.arange(ANGLE_BASE), HeadSize), _turns(high, HeadSize), HeadSize)
+        digits = np.arange(ANGLE_BASE), np.arange(longest // ANGLE_BASE + 2) * ANGLE_BASE
+        low, high = jax.device_put([_turns(each, HeadSize) for each in digits])
+        return AngleTables(low, high, HeadSize)
 
     def at(self, position: Array) -> Rotation:
-        low_cosine, low_sine = self.low[:, position % ANGLE_BASE]
-        high_cosine, high_sine = self.high[:, position // ANGLE_BASE]
+        low, high = (
+            jax.lax.dynamic_index_in_dim(table, digit, axis=1)
+            for table, digit in (
+                (self.low, jax.lax.rem(position, ANGLE_BASE)),
+                (self.high, jax.lax.div(position, ANGLE_BASE)),
+            )
+        )
+        (low_cosine, low_sine), (high_cosine, high_sine) = low, high
         cosine = high_cosine * low_cosine - high_sine * low_sine
         sine = high_sine * low_cosine + high_cosine * low_sine
-        return _rotation(jnp.stack([cosine, sine])[:, None], self.HeadSize)
+        return _rotation(cosine, sine, self.HeadSize)
 
 
 def rotate(x: NamedArray, rotation: Rotation) -> NamedArray:
     """Rotary positions: turn each pair of units by an angle that grows with the position (Su et al., 2021)."""
-    HeadSize = x.resolve_axis("head_size")
+    *Lead, HeadSize = x.axes
+    # On plain arrays: this is the one place where named ones would take long to trace.
     half = HeadSize.size // 2
-    cosine, sine = (each.astype(x.dtype) for each in rotation)
-    left, right = x["head_size", :half], x["head_size", half:]
-    return hax.concatenate(HeadSize, [left * cosine - right * sine, right * cosine + left * sine])
+    axes = (*Lead, HeadSize.resize(half))
+    cosine, sine = (each.astype(x.dtype).broadcast_to(axes).array for each in rotation)
+    # Not by `split`, whose gradient costs a copy.
+    left, right = (jax.lax.slice_in_dim(x.array, at, at + half, axis=-1) for at in (0, half))
+    return hax.named(jnp.concatenate([left * cosine - right * sine, right * cosine + left * sine], axis=-1), x.axes)
 
 
-def _turns(positions: np.ndarray, HeadSize: Axis) -> Array:
+def _turns(positions: np.ndarray, HeadSize: Axis) -> np.ndarray:
     """Cosine and sine of every rate at some positions."""
     pairs = HeadSize.size // 2
     angles = positions[:, None] * 10_000.0 ** (-np.arange(pairs) / pairs)
-    return jnp.asarray(np.stack([np.cos(angles), np.sin(angles)]), jnp.float32)
+    return np.stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
 
 
-def _rotation(turns: Array, HeadSize: Axis) -> Rotation:
-    axes = (Axis("position", turns.shape[1]), HeadSize.resize(turns.shape[2]))
-    return hax.named(turns[0], axes), hax.named(turns[1], axes)
+def _rotation(cosine: Array, sine: Array, HeadSize: Axis) -> Rotation:
+    axes = (Axis("position", cosine.shape[0]), HeadSize.resize(cosine.shape[1]))
+    return hax.named(cosine, axes), hax.named(sine, axes)

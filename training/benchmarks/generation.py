@@ -44,7 +44,7 @@ class Ours:
 
     def bytes_read(self) -> int:
         """Bytes of weights that one written byte multiplies with; a shared matrix counts at every depth step."""
-        weights = unroll(self.model).tree
+        weights = unroll(self.model)
         return sum(leaf.nbytes for leaf in jax.tree.leaves((weights.blocks, weights.final_norm, weights.head)))
 
 
