@@ -28,7 +28,7 @@ def warm_up(shelf: ModelShelf, say: Callable[[str], None]) -> None:
         for prompt in ("", "a" * context):
             for _ in tipshare.stream(model, prompt, max_bytes=2):
                 pass
-        model.score("a")
+        model.score("a" * 100)  # about as long as the example on the page
         names.append(name)
     if not names:
         return

@@ -84,11 +84,11 @@ def _text(text: str, each: Scored) -> str:
     head += f"<h3>{escape(each.listing.label)}</h3></div>"
     if each.score is None:
         return f'<div class="card">{head}<div class="written"></div></div>'
-    odds = [
+    infos = [
         ByteInfo(byte, float(probability), 0, ())
         for byte, probability in zip(to_bytes(text), np.exp(each.score.log_probs), strict=True)
     ]
     label = f"The text as {escape(each.listing.label)} predicts it. Arrow keys move through it."
-    tinted = tint_text(text, odds)
+    tinted = tint_text(text, infos)
     region = f'<div class="written" tabindex="0" role="group" aria-label="{label}">{tinted}</div>'
     return f'<div class="card">{head}{region}</div>'

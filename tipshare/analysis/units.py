@@ -57,7 +57,7 @@ class UnitValues:
 
 
 def unit_values(model: LanguageModel, steps: int | None = None) -> UnitValues:
-    """Gate values at every depth step; for models without gates, the norms of each unit's weights.
+    """Gate values at every depth step; for models that do not keep every gate apart, the norms of each unit's weights.
 
     Args:
         steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
@@ -97,7 +97,7 @@ def start_of_gates(config: ModelConfig) -> float:
 
 
 class _Arrays(NamedTuple):
-    """{step, unit} by name: gates, or without any the norms of weights."""
+    """{step, unit} by name: the gates, or else the norms of weights."""
 
     gates: dict[str, Array]
     norms: dict[str, Array]
@@ -111,7 +111,9 @@ def _along_depth(model: LanguageModel, steps: int) -> _Arrays:
 
 def _of_block(block: Block, steps: int) -> _Arrays:
     gates = {name: _spread(gate, steps) for name, gate in gate_values(block).items()}
-    return _Arrays(gates, {} if gates else _norms(block, steps))
+    # A source that multiplies some gates into its weights is shown by the norms of all of them.
+    has_all_gates = len(gates) == len(block.attention.gated) + len(block.mixer.gated)
+    return _Arrays(gates, {}) if has_all_gates else _Arrays({}, _norms(block, steps))
 
 
 def _norms(block: Block, steps: int) -> dict[str, Array]:
