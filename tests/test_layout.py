@@ -32,8 +32,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tipshare.analysis": ("tipshare.config", "tipshare.model", "tipshare.text", "tipshare.validation"),
     "tipshare.generation": ("tipshare.config", "tipshare.model", "tipshare.text", "tipshare.validation"),
     "tipshare.checkpoint": (
-        *("tipshare.config", "tipshare.files", "tipshare.generation", "tipshare.kinds", "tipshare.model"),
-        "tipshare.text",
+        *("tipshare.config", "tipshare.files", "tipshare.kinds", "tipshare.model", "tipshare.text"),
+        "tipshare.generation",  # generation_config.json holds the defaults of sampling
     ),
     "tipshare.transformers": ("tipshare.config", "tipshare.checkpoint"),
     "tipshare.commands": ("tipshare",),
@@ -65,7 +65,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "app.header": ("app",),
     "app.warm_up": ("app", "tipshare"),
     "app.page": ("app",),
-    "app.serve": ("tipshare.compilation",),
+    "app.serve": (),
     "app.load": (),
 }
 # What a room may import besides, inside of a function: methods of a model that another room carries out, and figures
@@ -74,7 +74,7 @@ WHEN_CALLED: dict[str, tuple[str, ...]] = {
     "tipshare.config": ("tipshare.model",),
     "tipshare.model": ("tipshare.analysis", "tipshare.generation", "tipshare.kinds"),
     "app.results": ("training.report",),
-    "app.serve": ("app",),
+    "app.serve": ("app", "tipshare"),
 }
 
 # Extras whose packages a package of ours may import at its top, and those it may import inside of functions.
