@@ -65,6 +65,7 @@ def test_published_figures_hold_nothing_that_was_measured(name):
     others = tuple(group_records([*cells("grid"), read_at_depths("time-indexed-mlp", "depths")]))
     view = FIGURES[name](Selection(group=group_of(*published_records()), source="published", others=others))
     if view.missing:
+        assert not view.points
         with pytest.raises(ValueError, match=view.missing):
             view.to_csv()
     else:
