@@ -14,12 +14,17 @@ from training.results.views.figure import Cell, FigureView
 from training.results.views.table import Column, Table, named
 
 FEWEST_CELLS = 5
-# A row of the table that is no weight source: gates for which t is held constant.
-CONSTANT = "gated, t constant"
+# Rows of the table that are no weight sources, but gated blocks with one more change.
+CONSTANT, TIME_INVARIANT = "gated, t constant", "gated, time-invariant"
+CHANGED_GATED = {
+    CONSTANT: "one block, gates that cannot see t",
+    TIME_INVARIANT: "one block, gated by t, time-invariant state space",
+}
 # What is asked, and the two rows whose difference answers it.
 QUESTIONS: tuple[tuple[str, str, str], ...] = (
     ("gates on t against plain sharing", "gated", "tied"),
     ("gates on t against gates that cannot see t", "gated", CONSTANT),
+    ("a step size that depends on the input against one that does not", "gated", TIME_INVARIANT),
     ("one gated block against a block per layer", "gated", "own"),
     ("weights generated from t against a block per layer", "generated", "own"),
 )
@@ -126,15 +131,17 @@ def ablation_cells(records: Sequence[RunRecord]) -> Cells:
                 cells[config.weights, config.mixer] = runs
             elif group.name == "ablation-time" and (config.weights, config.time) == ("gated", "constant"):
                 cells[CONSTANT, config.mixer] = runs
+            elif group.name == "ablation-selective" and not config.selective:
+                cells[TIME_INVARIANT, config.mixer] = runs
     return cells
 
 
 def ablation_table(cells: Cells) -> Table:
     """Size and loss of every cell: where weights come from, by what follows attention."""
-    known = [row for source in SOURCES for row in ((source, CONSTANT) if source == "gated" else (source,))]
+    known = [row for source in SOURCES for row in ((source, *CHANGED_GATED) if source == "gated" else (source,))]
     rows = [
         {
-            "weights": "one block, gates that cannot see t" if row == CONSTANT else source_title(row),
+            "weights": CHANGED_GATED.get(row) or source_title(row),
             **{
                 mixer: {"run": runs[0], "loss": summarise_runs(runs)}
                 for (at, mixer), runs in cells.items()
