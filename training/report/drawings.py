@@ -58,8 +58,8 @@ def draw_plane(view: FigureView[Mark]) -> Figure:
     figure, axes = new_axes(view, height=4.2)
     handles = [_draw_line(axes, marks, is_range=view.is_range) for marks in lines.values()]
     if view.is_count:
-        # A mark for every kind: models of one kind look alike.
-        first = {mark.kind: mark for mark in view.points if not mark.is_published}
+        # A mark for every kind, since models of one kind look alike; filled if any of them was measured.
+        first = {mark.kind: mark for mark in reversed(view.points)}
         handles = [Line2D([], [], label=title_of(kind), **_look(first[kind])) for kind in sorted(first, key=rank_of)]
         _count_axis(axes, [mark.at for mark in view.points])
         # Ablations of one kind look alike, so they carry their names while there is room.
@@ -154,7 +154,7 @@ def draw_matrix(view: FigureView[Cell]) -> Figure:
     axes.set_xlim(-0.5, len(columns) - 0.5)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xticks(range(len(columns)), [textwrap.fill(name, 12) for name in columns])
-    axes.set_yticks(range(len(rows)), [textwrap.fill(name, 20) for name in rows])
+    axes.set_yticks(range(len(rows)), [textwrap.fill(name, 24) for name in rows])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     if view.meanings:

@@ -75,6 +75,15 @@ def test_the_ablation_grid_has_a_text_for_every_cell_that_was_run():
     assert len([patch for patch in axes.patches if patch.get_hatch()]) == 1  # tied + ssm was not run
 
 
+def test_published_marks_alone_have_a_legend_of_their_kinds():
+    view = FIGURES["loss_against_parameters"](Selection(group=group_of(*published_records()), source="published"))
+    with matplotlib.rc_context(STYLE):
+        (legend,) = draw_view(view).legends
+    titles = [each.get_text() for each in legend.get_texts()]
+    assert titles[:4] == [look.title for look in LOOKS.values()]
+    assert titles[-1] == "published: not causal, see the notes"
+
+
 def test_every_device_has_a_panel_of_step_times():
     panels = draw("step_time", group_of(*published_records())).axes
     assert [panel.get_title("left") for panel in panels] == ["cpu", "NVIDIA A100"]
