@@ -26,7 +26,8 @@ def check_number(
 ) -> float:
     """`value` as a float if it is finite and within the bounds, or a ValueError with the value and the rule."""
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or not (least <= value <= most and above < value < below):
+    # NaN and the infinities fail the comparisons.
+    if not is_number or not (least <= value <= most and above < value < below):
         bounds = _bounds(least=least, above=above, most=most, below=below)
         raise ValueError(f"{name}={value!r} must be a finite number{bounds}")
     return float(value)

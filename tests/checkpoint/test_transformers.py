@@ -46,7 +46,8 @@ def test_the_config_loads_after_one_import(folder):
     assert isinstance(config, tipshare.transformers.TipshareConfig)
     assert config.to_model_config() == TINY["time-indexed-ssm"]
     assert (config.hidden_size, config.num_hidden_layers, config.vocab_size) == (16, 2, 256)
-    assert GenerationConfig.from_pretrained(folder).max_length == 16
+    generation = GenerationConfig.from_pretrained(folder)
+    assert (generation.max_length, generation.temperature) == (16, tipshare.Sampling().temperature)
 
 
 def test_a_config_that_transformers_wrote_still_loads_as_ours(folder, tmp_path):

@@ -22,7 +22,7 @@ TOKENS_PER_CALL = 8_192
 
 @dataclass(frozen=True)
 class Score:
-    """What a model thinks of a text. For all models so far a token is a byte.
+    """The log probabilities that a model gives a text. For all models so far a token is a byte.
 
     Attributes:
         log_probs: Entry i is log p(token i | tokens before it), in nats; the first is conditioned on a line end.

@@ -1,4 +1,4 @@
-"""From the logits of the next byte to the byte: settings, random noise, and the choice."""
+"""From the logits of the next byte to the byte: settings, random numbers and the choice."""
 
 import dataclasses
 import math
@@ -128,7 +128,7 @@ def choose(
 
 
 def _survivors(logits: Array, choice: Choice) -> Array:
-    """Which bytes top-k, then top-p among those, then min-p leave; bytes level with the last one stay."""
+    """Which bytes top-k, then top-p among those, then min-p leave; bytes that tie with the last of them stay."""
     # As whole numbers in the same order, which XLA sorts ten times faster on CPUs than floats.
     order = _ordered_integers(logits)
     descending = ~jax.lax.sort(~order, dimension=-1, is_stable=False)

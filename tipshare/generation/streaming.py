@@ -61,7 +61,7 @@ def generate(
     samples: int | None = None,
     **changes: Any,
 ) -> Generation | list[Generation]:
-    """Write on after a prompt, or after many.
+    """Continue a prompt, or several.
 
     A text is read as if a line had just ended before it. Of a prompt longer than the context only the end is read,
     with a warning. Text longer than the context is seen through a sliding window.
@@ -107,7 +107,7 @@ def stream(
     chunk: int = CHUNK,
     **changes: Any,
 ) -> Iterator[Piece]:
-    """Write on after a prompt, piece by piece; joined, the pieces are what `generate` returns.
+    """Continue a prompt piece by piece; joined, the pieces are what `generate` returns.
 
     Args:
         sample: Which of several samples of the prompt to write.

@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from app.generate.settings import MOST_BYTES, MOST_PROMPT, PARAMETERS, WritingRequest, read_query
+from tipshare import Sampling
 
 MODELS = ["standard", "neural-ode"]
 
@@ -28,6 +29,10 @@ def test_a_link_brings_the_settings_back(changes):
 
 def test_a_link_leaves_defaults_out():
     assert WritingRequest(models=("standard",)).to_query() == "?tab=generate&models=standard"
+
+
+def test_the_page_starts_with_the_settings_of_the_library():
+    assert WritingRequest(models=("standard",)).sampling() == Sampling()
 
 
 def test_an_address_without_settings_changes_nothing():
