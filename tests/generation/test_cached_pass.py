@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from haliax import Axis
 
-from tests.factories import fill
-from tipshare import KINDS
+from tests.factories import GRID, each_kind, fill, logits_of
+from tests.factories import SMALL as GRID_SIZES
+from tipshare import KINDS, NeuralOdeConfig, TimeIndexedMlpConfig, TimeIndexedSsmConfig
+from tipshare.config import ModelConfig
 from tipshare.generation.cached_pass import CHUNK, read, write
 from tipshare.generation.sampling import Choice, Sampling
 from tipshare.generation.streaming import generate, slide
-from tipshare.generation.unrolled import unroll
+from tipshare.generation.unrolled import Unrolled, unroll
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.positions import Place
 from tipshare.text.tokenizer import BYTES
@@ -30,14 +32,14 @@ SMALL = {
     "state_dim": 8,
     "time_dim": 4,
 }
+# Beside the cells of the grid: biases where a gate stands, and what the cells have one by one together.
 CASES = {
-    "standard": ("standard", {}),
-    "neural-ode": ("neural-ode", {}),
-    "time-indexed-mlp": ("time-indexed-mlp", {}),
-    "time-indexed-ssm": ("time-indexed-ssm", {}),
-    "attention-convolution": ("time-indexed-mlp", {"attention_convolution_width": 3}),
-    "generated-ssm": ("neural-ode", {"mixer": "ssm", "positions": "none"}),
-    "biases": ("time-indexed-ssm", {"use_bias": True, "timed_final_norm": True, "time_network": "separate"}),
+    **GRID,
+    "generated ssm, no positions": NeuralOdeConfig(mixer="ssm", positions="none", **GRID_SIZES),
+    "biases": TimeIndexedSsmConfig(use_bias=True, timed_final_norm=True, time_network="separate", **GRID_SIZES),
+    "gated, with biases and a convolution": TimeIndexedMlpConfig(
+        use_bias=True, attention_convolution_width=3, step="euler", **GRID_SIZES
+    ),
 }
 
 
@@ -46,40 +48,33 @@ def build(kind: str, changes: dict, seed: int = 0) -> LanguageModel:
     return fill(KINDS[kind](**{**SMALL, **changes}), seed)
 
 
-@pytest.fixture(scope="module", params=CASES)
-def model(request: pytest.FixtureRequest) -> LanguageModel:
-    kind, changes = CASES[request.param]
-    return build(kind, changes)
-
-
-LONGEST = 4 * CONTEXT
-
-
 def full_logits(model: LanguageModel, text: np.ndarray) -> np.ndarray:
     """Logits after every byte, all positions at once, each attending to the last `context` bytes: the reference."""
-    padded = np.pad(text, (0, LONGEST - len(text)))  # on the right, which nothing before can see
-    return np.asarray(_full_logits(model, jnp.asarray(padded)))[: len(text)]
+    context = model.config.max_position_embeddings
+    longest = context if model.config.positions == "learned" else 4 * context
+    padded = np.pad(text, (0, longest - len(text)))  # on the right, which nothing before can see
+    return np.asarray(_full_logits(unroll(model), jnp.asarray(padded)))[: len(text)]
 
 
-@eqx.filter_jit
-def _full_logits(model: LanguageModel, text: jax.Array) -> jax.Array:
-    """The model's own blocks, without caches; only the mask of attention is made narrower."""
-    config = model.config
+@jax.jit
+def _full_logits(unrolled: Unrolled, text: jax.Array) -> jax.Array:
+    """The blocks without caches; only the mask of attention is made narrower."""
     Position = Axis("position", len(text))
-    place = Place.from_start(Position, config.HeadSize if config.positions == "rotary" else None)
+    place = Place.from_start(Position, None if unrolled.angles is None else unrolled.angles.HeadSize)
     KeyPosition = Position.alias("key_position")
     distance = hax.arange(Position).broadcast_axis(KeyPosition) - hax.arange(KeyPosition)
-    place = dataclasses.replace(place, visible=place.visible & (distance < config.max_position_embeddings))
-    wide = dataclasses.replace(model, config=config.replace(max_position_embeddings=len(text)))
-    x = wide.embed(hax.named(text, "position"))
-    for step in range(model.steps):
-        x, _ = model.at((step + 1) / model.steps).run(x, model.step_size(model.steps), place=place)
-    return model.unembed(x).rearrange(("position", "vocab")).array
+    place = dataclasses.replace(place, visible=place.visible & (distance < unrolled.context))
+    x = unrolled.embedding.take("vocab", hax.named(text, "position"))
+    if unrolled.positions is not None:
+        x = x + unrolled.positions
+    for block in unrolled.blocks:
+        x, _ = block.tree.run(x, unrolled.step_size, place=place)
+    return unrolled.head(unrolled.final_norm(x)).array
 
 
-def decode(model: LanguageModel, prompts: list[np.ndarray], count: int, width: int = CONTEXT):
+def decode(model: LanguageModel, prompts: list[np.ndarray], count: int):
     """Texts of prompts written on greedily, and the logits of the byte after them."""
-    packed = unroll(model)
+    packed, width = unroll(model), model.config.max_position_embeddings
     tokens = np.zeros((len(prompts), width), np.int32)
     for row, prompt in enumerate(prompts):
         tokens[row, width - len(prompt) :] = prompt
@@ -99,19 +94,50 @@ def random_text(length: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 256, length).astype(np.int32)
 
 
-def test_cached_decoding_equals_full_recomputation(model):
-    """From inside the context until the ring of keys and values has been round twice, rows of different lengths."""
-    prompts = [random_text(1, 1), random_text(17, 2), random_text(CONTEXT, 3), random_text(9, 4)]
-    texts, logits = decode(model, prompts, 3 * CONTEXT)
+def check_decoding(config: ModelConfig) -> None:
+    """Compare logits and greedy bytes with full recomputation, for rows of different lengths.
+
+    The ring of keys and values goes round more than twice; learned positions end with the context.
+    """
+    model, context = fill(config), config.max_position_embeddings
+    lengths, count = (1, 7, context, 5), 3 * context
+    if config.positions == "learned":
+        lengths, count = (1, 7, 5), context - 7
+    prompts = [random_text(length, seed) for seed, length in enumerate(lengths)]
+    texts, logits = decode(model, prompts, count)
     for prompt, text, ours in zip(prompts, texts, logits, strict=True):
         reference = full_logits(model, text)
         np.testing.assert_allclose(ours, reference[-1], atol=1e-4)
         np.testing.assert_array_equal(text[len(prompt) :], reference[len(prompt) - 1 : -1].argmax(-1))
 
 
-def test_the_reference_within_the_context_is_the_model_itself():
-    model, text = build("time-indexed-ssm", {}), random_text(CONTEXT)
-    np.testing.assert_allclose(full_logits(model, text), eqx.filter_jit(model)(text).array, atol=1e-4)
+@pytest.mark.parametrize("config", CASES.values(), ids=CASES.keys())
+def test_cached_decoding_equals_full_recomputation(config):
+    check_decoding(config)
+
+
+@pytest.fixture
+def optimizing_compiler():
+    """XLA as users have it; the other tests run with most of its optimizations switched off."""
+    option = "jax_disable_most_optimizations"
+    before = jax.config.values[option]
+    jax.config.update(option, False)
+    jax.clear_caches()  # compiled functions are kept without regard to this option
+    yield
+    jax.config.update(option, before)
+    jax.clear_caches()
+
+
+@each_kind
+def test_cached_decoding_is_right_with_the_optimizing_compiler(config, optimizing_compiler):
+    """Among other things it updates the caches in place."""
+    check_decoding(config)
+
+
+@each_kind
+def test_the_reference_within_the_context_is_the_model_itself(config):
+    model, text = fill(config), random_text(config.max_position_embeddings)
+    np.testing.assert_allclose(full_logits(model, text), logits_of(model, text), atol=1e-4)
 
 
 def test_the_window_matters():
