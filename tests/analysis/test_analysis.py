@@ -74,14 +74,11 @@ def test_two_convolutions_have_two_names():
 def test_unit_values_are_gates_or_lengths_at_each_depth(config):
     model = build(config)
     found = analysis.unit_values(model)
-    assert found.are_gates == (config.weights in ("gated", "generated-gated"))
+    assert found.are_gates == (config.weights == "gated")
     assert_allclose(found.t, depths(model))
     blocks = [model.at(t) for t in depths(model)]
     for part in ("attention", "mixer"):
         for name, place in getattr(blocks[0], part).gated.items():
-            if name not in found.names:
-                assert config.weights == "generated-gated"  # a gate of every weight of a matrix
-                continue
             if found.are_gates:
                 rows = np.array([flat(model.gates(t)[name]) for t in depths(model)])
             else:

@@ -138,8 +138,7 @@ def _as_units(model: LanguageModel, t: np.ndarray, arrays: _Arrays) -> UnitValue
     # Compiled functions return dictionaries sorted by key.
     names = [name for part in (model.block.attention, model.block.mixer) for name in part.gated]
     if arrays.gates:
-        # A gate of every single weight is part of that weight, and no value of a unit.
-        values = {name: np.asarray(arrays.gates[name]) for name in names if name in arrays.gates}
+        values = {name: np.asarray(arrays.gates[name]) for name in names}
         return UnitValues(t, values, True, start_of_gates(model.config))
     # A unit whose weights are all zero counts as unchanged, at 1.
     own = _along_depth(model, model.steps).norms
