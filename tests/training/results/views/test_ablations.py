@@ -7,6 +7,7 @@ from training.report.tables import to_markdown
 from training.results.views.ablations import (
     CONSTANT,
     QUESTIONS,
+    TIME_INVARIANT,
     ablation_cells,
     ablation_table,
     answers,
