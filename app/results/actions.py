@@ -53,7 +53,7 @@ def control(
     """The choices that fit a corpus; what no longer exists falls back to the default.
 
     Args:
-        labels: The models chosen so far; None for those to begin with.
+        labels: The models chosen so far; None for those to begin with, as for labels of another group's list.
         show_uploaded: Go to a visitor's own runs if the chosen group has none of them, and choose them there.
     """
     places = corpora(groups)
@@ -69,10 +69,9 @@ def control(
         group, labels = default_group(offered), None
     if group is None:
         return Controls([], EVERY_CORPUS, [], None, [], [])
-    if labels is None:
+    chosen = [label for label in group.labels if label in (labels or ()) or (show_uploaded and is_yours(label))]
+    if labels is None or (labels and not chosen):
         chosen = default_labels(group)
-    else:
-        chosen = [label for label in group.labels if label in labels or (show_uploaded and is_yours(label))]
     named = [(f"{each.name} ({each.num_steps:,} steps)", each.name) for each in offered]
     return Controls(places, corpus, named, group.name, [(title_of(label), label) for label in group.labels], chosen)
 

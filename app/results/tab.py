@@ -162,13 +162,15 @@ def build_results_tab(tab: gr.Tab) -> None:
         return str(write_figure(selected(*values), figure, form, Path(file.GRADIO_CACHE)))
 
     selection = [uploaded, recipe, models, source, which, window]
-    # One event for all controls: what is drawn and what is listed can never belong to different choices.
+    # One event for all controls: what is drawn and what is listed can never belong to different choices. A page that is
+    # a moment behind sends values of the old lists, so Gradio must not check them against the new: `control` does.
     gr.on(
         [tab.select, uploaded.change, *(each.input for each in (corpus, recipe, models, source, every_recipe))],
         shown_to_user(update),
         [uploaded, listed, corpus, recipe, models, source, every_recipe, which, window],
         [listed, corpus, recipe, models, headline, table, notes, published, significance, *plots.values()],
         api_name="results",
+        preprocess=False,
         **ON_PAGE,
         trigger_mode="always_last",
     )
@@ -178,6 +180,7 @@ def build_results_tab(tab: gr.Tab) -> None:
         selection,
         plots["learning_curves"],
         api_name="learning_curves",
+        preprocess=False,
         **ON_PAGE,
         trigger_mode="always_last",
         show_progress="hidden",

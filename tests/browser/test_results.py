@@ -7,6 +7,7 @@ import re
 import shutil
 
 import pytest
+from gradio_client import Client
 from playwright.sync_api import Page, expect
 
 from tests.app.models import save_tiny_model
@@ -135,6 +136,15 @@ def many_recipes(tmp_path_factory):
     shutil.copy(ROOT / "checkpoints" / "runs.jsonl", folder / "checkpoints" / "runs.jsonl")
     with running_demo(folder / "checkpoints", folder / "demo.log") as running:
         yield running
+
+
+def test_values_of_an_old_list_are_no_error(many_recipes):
+    """A page that is a moment behind sends models of the recipe before."""
+    client = Client(many_recipes.address, verbose=False)
+    answer = client.predict("", "ablation-time", ["standard"], "measured", False, "validation", 1, api_name="/results")
+    recipe, models = answer[1], answer[2]
+    assert recipe["value"] == "ablation-time"
+    assert len(models["value"]) == len(models["choices"]) == 5
 
 
 # Note all that the tab says at any moment, however short.

@@ -8,6 +8,8 @@ from training.results.groups import RunGroup
 from training.results.rows import ResultRow, Source, result_rows
 from training.results.summaries import LOSS
 
+CurveOf = Literal["validation", "training"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
@@ -26,7 +28,7 @@ class Selection:
     source: Source = "both"
     metric: str = LOSS
     others: tuple[RunGroup, ...] = ()
-    curve: Literal["validation", "training"] = "validation"
+    curve: CurveOf = "validation"
     window: int = 1
 
     def rows(self) -> list[ResultRow]:

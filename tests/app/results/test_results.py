@@ -194,7 +194,7 @@ def test_depths_come_from_the_runs_that_say_most_of_them(groups):
     assert "showcase<br>+ learning_rate=4e-3<br>+ num_steps=300" in chosen.layout.xaxis.title.text
 
 
-def test_published_shapes_wait_to_be_chosen_and_brought_runs_do_not():
+def test_published_shapes_wait_to_be_chosen_and_uploaded_runs_do_not():
     shaped = make_record("neural-ode", loss=2.1, model="neural-ode, published shape")
     found = groups_of([*published_records(), shaped, *mark_as_yours([make_record("standard", loss=1.9)])])
     shown = control(found, None, "", None)
@@ -249,14 +249,13 @@ def test_uploaded_runs_of_another_recipe_are_shown_at_once():
 def test_an_empty_choice_is_kept_and_labels_of_other_recipes_are_not(groups):
     assert control(groups, "published-1000", "", []).chosen == []
     assert "No model is chosen" in show(groups, "published-1000", [], "measured").headline
-    assert control(groups, "grid", "", None).chosen == list(default_labels_of(groups, "grid"))
+    labels = next(list(group.labels) for group in groups if group.name == "grid")
+    assert control(groups, "grid", "", None).chosen == labels
+    assert control(groups, "grid", "", ["standard", "neural-ode"]).chosen == labels
+    assert control(groups, "grid", "", ["standard", "own + mlp"]).chosen == ["own + mlp"]
 
 
-def default_labels_of(groups, name):
-    return next(group.labels for group in groups if group.name == name)
-
-
-def test_brought_runs_stand_beside_ours_even_if_they_repeat_them():
+def test_uploaded_runs_stand_beside_ours_even_if_they_repeat_them():
     ours = published_records()
     (group,) = groups_of([*ours, *mark_as_yours(ours[:5])])
     assert "standard (yours)" in group.labels
@@ -314,5 +313,5 @@ def test_bundled_records_are_read_again_when_they_change(tmp_path, monkeypatch):
     assert all_groups() is all_groups()
     write_records(published_records(), tmp_path / "runs.jsonl")
     assert [len(group.labels) for group in all_groups()] == [4]
-    brought = [each.to_json() for each in mark_as_yours(runs("standard"))]
-    assert [len(group.labels) for group in all_groups(brought)] == [5]
+    uploaded = [each.to_json() for each in mark_as_yours(runs("standard"))]
+    assert [len(group.labels) for group in all_groups(uploaded)] == [5]

@@ -2,17 +2,20 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import get_args
 
 import numpy as np
 
 from tipshare.kinds import title_of
 from training.results.published import published_for
-from training.results.selection import Selection
+from training.results.selection import CurveOf, Selection
 from training.results.views.figure import WHO, FigureView, Mark
 
 
 def curves_view(selection: Selection) -> FigureView[Mark]:
     """Loss along training at the steps that all seeds of a model have, averaged over neighbouring points if asked."""
+    if selection.curve not in get_args(CurveOf):
+        raise ValueError(f"curve={selection.curve!r} is not one of {', '.join(get_args(CurveOf))}")
     if selection.window < 1:
         raise ValueError(f"window={selection.window} must be a whole number of points, 1 or more")
     group, which = selection.group, selection.curve

@@ -105,6 +105,8 @@ def test_curves_are_of_the_loss_and_the_window_that_were_asked_for():
     assert shown(replace(selection, curve="training")) == [(10, 4.5, 4.0, 5.0), (20, 3.5, 3.0, 4.0)]
     with pytest.raises(ValueError, match="window=0 must be a whole number of points"):
         curves_view(replace(selection, window=0))
+    with pytest.raises(ValueError, match="curve='test' is not one of validation, training"):
+        curves_view(replace(selection, curve="test"))
 
 
 def test_a_figure_of_another_recipe_names_it_and_holds_that_recipe_alone():
