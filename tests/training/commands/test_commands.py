@@ -128,6 +128,27 @@ def test_sweep_skips_what_another_recipe_has_trained(tmp_path, capfd, monkeypatc
     assert run.finished_elsewhere() is None
 
 
+@pytest.mark.parametrize(
+    ("recipe", "preset", "counts", "basis"),
+    [
+        ("published-1000", "published", ["308,460,480", "51,512,960", "715,840", "4,901,760"], "as recorded over"),
+        ("published-3000", "published-large", ["617,430,932", "956,684", "9,411,600"], "an estimate from"),
+    ],
+)
+def test_sweep_says_beforehand_what_published_shapes_take(recipe, preset, counts, basis, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert main(["sweep", recipe, "--preset", preset, "--plan", "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    lines = [line for line in shown.splitlines() if "parameters (" in line]
+    assert len(lines) == len(counts)
+    for line, count in zip(lines, counts, strict=True):
+        assert f"{count} parameters" in line
+        assert basis in line
+        assert "unknown" not in line
+    assert ("neural-ode is left out" in shown) == (preset == "published-large")
+    assert not list(tmp_path.iterdir())
+
+
 class Screen:
     """A stream that says whether it is a terminal."""
 
