@@ -1,4 +1,7 @@
-"""The page as a whole: a header and four tabs."""
+"""The page as a whole: a header and the tabs."""
+
+import os
+from collections.abc import Mapping
 
 import gradio as gr
 
@@ -16,7 +19,9 @@ MOST_WAITING = 128
 # How often one event runs at the same time; writing and scoring share a limit of their own.
 AT_ONCE = 2
 
-TABS = {"generate": "Generate", "gates": "Gates", "results": "Results", "about": "About"}
+TABS = {"generate": "Generate", "gates": "Gates", "train": "Train", "results": "Results", "about": "About"}
+# Set to 0, it leaves out the tab that trains: for machines with few cores and many visitors.
+TRAIN_TAB = "TIPSHARE_TRAIN_TAB"
 
 
 def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.Blocks:
@@ -29,6 +34,11 @@ def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.
                 models = build_generate_tab(demo, shelf, runs)
             with gr.Tab(TABS["gates"], id="gates") as gates:
                 build_gates_tab(shelf, gates, arrival)
+            if may_train():
+                from app.train.tab import build_train_tab
+
+                with gr.Tab(TABS["train"], id="train"):
+                    build_train_tab(demo)
             with gr.Tab(TABS["results"], id="results") as results:
                 build_results_tab(results)
             with gr.Tab(TABS["about"], id="about"):
@@ -40,6 +50,11 @@ def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.
 
         arrival.success(refresh_models, models, models, api_name="refresh_models", **QUICK)
     return demo.queue(max_size=MOST_WAITING, default_concurrency_limit=AT_ONCE)
+
+
+def may_train(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the page has the tab that trains."""
+    return environment.get(TRAIN_TAB, "") != "0"
 
 
 def open_tab(request: gr.Request) -> gr.Tabs:

@@ -29,7 +29,7 @@ def css() -> str:
         f'#models input[name*="{kind}"] + span::before {{ {dot} background: {look.colour}; }}'
         for kind, look in LOOKS.items()
     ]
-    sheets = [(ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "figures.css")]
+    sheets = [(ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "figures.css", "train.css")]
     return "\n".join([*sheets, *rules])
 
 

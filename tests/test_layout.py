@@ -50,6 +50,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "training.commands": ("tipshare", "training"),
     "training.__main__": ("training",),
     # The page: a room per tab, and what all tabs share. Only what puts the page together knows every tab.
+    "app.controls": (),
     "app.errors": (),
     "app.events": (),
     "app.style": ("tipshare",),
@@ -58,9 +59,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
     **{
         f"app.{tab}": (
             *("tipshare", "training.results"),
-            *("app.errors", "app.events", "app.plot_style", "app.shelf", "app.style"),
+            *("app.controls", "app.errors", "app.events", "app.plot_style", "app.shelf", "app.style"),
+            *(("training.data", "training.engine", "training.recipes") if tab == "train" else ()),
         )
-        for tab in ("generate", "gates", "results", "about")
+        for tab in ("generate", "gates", "train", "results", "about")
     },
     "app.header": ("app",),
     "app.warm_up": ("app", "tipshare"),
