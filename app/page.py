@@ -1,6 +1,7 @@
 """The page as a whole: a header, and the tabs of one table."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,14 +33,24 @@ class Place:
     arrival: Any  # the event that puts a model on the shelf; its success brings the model into a tab's lists
 
 
+def _build_train_tab(page: Place) -> None:
+    # Optax takes a while to import, and a page without this tab does not need it.
+    from app.train.tab import build_train_tab
+
+    build_train_tab(page.demo)
+
+
 # Every tab, in the order of the page: its name in the address, its title, and what lays it out.
 TABS: dict[str, tuple[str, Callable[[Place], None]]] = {
     "generate": ("Generate", lambda page: build_generate_tab(page.demo, page.shelf, page.runs, page.arrival)),
     "gates": ("Gates", lambda page: build_gates_tab(page.shelf, page.tab, page.arrival)),
+    "train": ("Train", _build_train_tab),
     "results": ("Results", lambda page: build_results_tab(page.tab)),
     "about": ("About", lambda page: build_about_tab()),
 }
 FIRST_TAB = next(iter(TABS))
+# Set to 0, it leaves out the tab that trains: for machines with few cores and many visitors.
+TRAIN_TAB = "TIPSHARE_TRAIN_TAB"
 
 
 def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.Blocks:
@@ -49,13 +60,20 @@ def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.
         arrival = build_header(shelf)
         with gr.Tabs(selected=FIRST_TAB, elem_id="tabs") as tabs:
             for name, (title, build) in TABS.items():
+                if name == "train" and not may_train():
+                    continue
                 with gr.Tab(title, id=name) as tab:
                     build(Place(demo, tab, shelf, runs, arrival))
         demo.load(open_tab, None, tabs, api_name="open_tab", **QUICK)
     return demo.queue(max_size=MOST_WAITING, default_concurrency_limit=AT_ONCE)
 
 
+def may_train(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the page has the tab that trains."""
+    return environment.get(TRAIN_TAB, "") != "0"
+
+
 def open_tab(request: gr.Request) -> gr.Tabs:
     """Select the tab in the page's address, as in `?tab=gates`."""
     wanted = request.query_params.get("tab", "")
-    return gr.Tabs(selected=wanted if wanted in TABS else FIRST_TAB)
+    return gr.Tabs(selected=wanted if wanted in TABS and (wanted != "train" or may_train()) else FIRST_TAB)

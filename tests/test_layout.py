@@ -51,6 +51,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "training.commands": ("tipshare", "training"),
     "training.__main__": ("training",),
     # The page: a room per tab, and what all tabs share. Only what puts the page together knows every tab.
+    "app.controls": (),
     "app.errors": (),
     "app.events": (),
     "app.style": ("tipshare",),
@@ -59,7 +60,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     **{
         f"app.{tab}": (
             *("tipshare", "training.results"),
-            *("app.errors", "app.events", "app.plot_style", "app.shelf", "app.style"),
+            *("app.controls", "app.errors", "app.events", "app.plot_style", "app.shelf", "app.style"),
+            *(("training.data", "training.engine", "training.recipes") if tab == "train" else ()),
         )
         for tab in TABS
     },

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlencode
 
+from app.controls import whole_number
 from tipshare.generation.sampling import Sampling
 from tipshare.text.tokenizer import BYTES
 from tipshare.validation import check_whole
@@ -60,7 +61,7 @@ class WritingRequest:
     def of_controls(cls, *values: Any) -> Self:
         """The request from the values of the page's controls, in the order of PARAMETERS."""
         fields = dict(zip(PARAMETERS, values, strict=True))
-        whole = {name: _whole(name, fields[name]) for name in ("top_k", "length", "seed", "steps")}
+        whole = {name: whole_number(name, fields[name]) for name in ("top_k", "length", "seed", "steps")}
         return cls(**{**fields, **whole, "prompt": fields["prompt"] or "", "models": tuple(fields["models"] or ())})
 
     def sampling(self) -> Sampling:
@@ -110,11 +111,3 @@ def read_query(query: Mapping[str, str], known_models: list[str]) -> WritingRequ
     wanted = [name for name in query.get("models", "").split(",") if name in known_models]
     models = tuple(wanted or known_models)[:MOST_MODELS]
     return WritingRequest(prompt=query.get("prompt", ""), models=models, **fields)
-
-
-def _whole(name: str, value: Any) -> int:
-    """A whole number from a control, which may give 3.0 for 3 and None for an empty field."""
-    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    if isinstance(value, bool) or not is_whole:
-        raise ValueError(f"{name.replace('_', '-')}={value!r} must be a whole number")
-    return int(value)

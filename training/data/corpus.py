@@ -93,6 +93,11 @@ def load_corpus(
     else:
         paths = find_local_text(data_dir) if data_dir is not None else fetch_hub_text(name, cache)
         texts = {part: _map_file(path) for part, path in paths.items()}
+    return make_corpus(name, texts, tokenizer)
+
+
+def make_corpus(name: str, texts: dict[str, np.ndarray], tokenizer: Tokenizer = BYTES) -> Corpus:
+    """A corpus of the bytes of each split, or of one text, called `all`, that is split by position."""
     if "all" in texts:
         texts = _split(texts["all"], SHAKESPEARE_SHARES if name == "shakespeare" else SHARES)
     sha256 = {split: hashlib.sha256(data.data).hexdigest() for split, data in texts.items()}

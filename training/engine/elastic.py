@@ -44,7 +44,7 @@ def draw_depth(recipe: Recipe, config: ModelConfig, seed: int, step: int) -> int
     return depths[int(np.searchsorted(reached, place, side="right"))]
 
 
-def count_draws(recipe: Recipe, config: ModelConfig, seed: int) -> dict[int, int]:
-    """How many training steps of a run use each number of depth steps."""
-    drawn = Counter(draw_depth(recipe, config, seed, step) for step in range(1, recipe.num_steps + 1))
+def count_draws(recipe: Recipe, config: ModelConfig, seed: int, num_steps: int) -> dict[int, int]:
+    """How many of the first training steps of a run use each number of depth steps."""
+    drawn = Counter(draw_depth(recipe, config, seed, step) for step in range(1, num_steps + 1))
     return dict(sorted(drawn.items()))

@@ -22,6 +22,7 @@ from training.engine.elastic import count_draws, depths_of, draw_depth
 from training.engine.evaluation import Evaluator
 from training.engine.history import DivergedError, History, LossReader, Tracker
 from training.engine.machine import code_commit, describe_machine
+from training.engine.observer import Evaluation, Observer
 from training.engine.progress import Progress, format_seconds
 from training.engine.run import Run
 from training.engine.sharding import Placement
@@ -42,12 +43,15 @@ def train(
     stream: TextIO | None = None,
     track: bool = False,
     stop: StopRequest | None = None,
+    observer: Observer | None = None,
 ) -> RunRecord:
     """Train a run to its end, continuing a saved state if there is one; returns at once if it is finished.
 
     Args:
+        stream: Where the progress is shown; standard output if None.
         track: Show the run live in trackio.
         stop: Asked after every step whether to stop; once the checkpoint is being written the run finishes.
+        observer: Told what happens, instead of showing it; in the process that writes.
 
     Raises:
         StoppedError: `stop` asked for it; the state is saved.
@@ -58,7 +62,13 @@ def train(
     with locked(run.folder / "lock") if placement.is_writer else contextlib.nullcontext():
         record = run.finished_record()
         if record is None:
-            record = Training(run, placement, stream or sys.stdout, track, stop or StopRequest()).finish()
+            recipe = run.recipe
+            observer = observer or Progress(
+                stream or sys.stdout, num_steps=recipe.num_steps, tokens_per_step=recipe.tokens_per_step
+            )
+            if not placement.is_writer:
+                observer = Observer()
+            record = Training(run, placement, observer, track, stop or StopRequest()).finish()
         if placement.is_writer:
             run.collect(record)
             shutil.rmtree(run.folder / "state", ignore_errors=True)
@@ -66,17 +76,11 @@ def train(
 
 
 class Training:
-    """A run in progress: its compiled step, arrays, history and display."""
+    """A run in progress: its compiled step, arrays, history and observer."""
 
-    def __init__(self, run: Run, placement: Placement, stream: TextIO, track: bool, stop: StopRequest) -> None:
-        self.run, self.placement, self.stop = run, placement, stop
+    def __init__(self, run: Run, placement: Placement, observer: Observer, track: bool, stop: StopRequest) -> None:
+        self.run, self.placement, self.observer, self.stop = run, placement, observer, stop
         recipe = run.recipe
-        self.progress = Progress(
-            stream,
-            num_steps=recipe.num_steps,
-            tokens_per_step=recipe.tokens_per_step,
-            silent=not placement.is_writer,
-        )
         tracker = Tracker(run) if track and placement.is_writer else None
         metrics = run.folder / "metrics.jsonl" if placement.is_writer else None
         self.history = History(run, metrics, tracker)
@@ -88,13 +92,13 @@ class Training:
 
     def _arrays(self) -> tuple[Any, Any]:
         """Model and optimizer arrays of the newest saved state, or new ones."""
-        saved = load_newest(self.run.folder / "state", self.progress.say)
+        saved = load_newest(self.run.folder / "state", self.observer.say)
         if saved is None:
             self.history.rewind_metrics()
             return self.program.start(self.run.seed)
         self.run.check_identity(saved.facts["run"])
         self.history.continue_from(saved.step, saved.facts["history"])
-        self.progress.say(f"continuing after step {saved.step:,}")
+        self.observer.say(f"continuing after step {saved.step:,}")
         return self.placement.put(unflatten(saved.arrays, self.program.shapes()))
 
     def _compile(self) -> dict[int, Compiled]:
@@ -103,7 +107,7 @@ class Training:
         compiled, seconds = {}, 0.0
         for number, depth in enumerate(depths, start=1):
             if len(depths) > 1:
-                self.progress.say(f"compiling the training step of {depth} depth steps ({number} of {len(depths)})")
+                self.observer.say(f"compiling the training step of {depth} depth steps ({number} of {len(depths)})")
             with self._interruptible():
                 compiled[depth], took = self.program.compile_step(self.parameters, self.optimizer_state, depth)
             seconds += took
@@ -114,7 +118,7 @@ class Training:
     def finish(self) -> RunRecord:
         """Train the remaining steps, measure, and write checkpoint and record."""
         counts = parameters_by_part(self.run.config)
-        self.progress.say(
+        self.observer.say(
             f"{self.run.recipe.name}: {self.run.model}, seed {self.run.seed}, {counts['total']:,} parameters, "
             f"on {self.placement.num_devices} {jax.devices()[0].platform} device(s)"
         )
@@ -124,9 +128,9 @@ class Training:
         with self._interruptible():
             record = self._record(self._score_splits(), self._score_depths(), counts)
         # From here on a signal comes too late: the run finishes.
-        parameters = self.placement.fetch(self.parameters)
+        model = self._model()
         if self.placement.is_writer:
-            tipshare.save(self.program.model(parameters), self.run.folder, dataclasses.asdict(record))
+            tipshare.save(model, self.run.folder, dataclasses.asdict(record))
         self.history.close()
         return record
 
@@ -160,8 +164,8 @@ class Training:
                 self.parameters, self.optimizer_state, self.program.put_windows(windows), np.int32(step), seed
             )
             reader.push(step, loss)
-            last = step == recipe.num_steps
-            if last and recipe.average_tail:
+            last = step == recipe.num_steps or self.stop.ends_early
+            if step == recipe.num_steps and recipe.average_tail:
                 self.parameters = tail_mean(self.optimizer_state)
             stopping = self._should_stop(step)
             evaluating = last or step % recipe.evaluate_every == 0
@@ -177,13 +181,15 @@ class Training:
                 self._save(step)
             if stopping:
                 raise self._stopped(step)
+            if last:
+                return
 
     def _note_loss(self, step: int, loss: float, seconds: float | None) -> None:
         try:
             self.history.note_loss(step, loss, seconds)
         except DivergedError as error:
             raise DivergedError(f"{error}. {self._last_good_state()}") from None
-        self.progress.update(step, loss, seconds)
+        self.observer.stepped(step, loss, seconds)
 
     def _should_stop(self, step: int) -> bool:
         if jax.process_count() == 1:
@@ -193,14 +199,20 @@ class Training:
     def _evaluate(self, step: int) -> None:
         found = self.evaluator.on_windows(self.parameters, self.valid_windows)
         self.history.note_evaluation(step, found.loss)
-        self.progress.say(f"step {step:,}: valid loss {found.loss:.4f} nats, {found.bits_per_byte:.4f} bits per byte")
+        self.observer.evaluated(Evaluation(step, found, self._model, self._loss_at))
 
     def _sample(self, step: int) -> None:
-        parameters = self.placement.fetch(self.parameters)
+        model = self._model()
         if self.placement.is_writer:
-            text = tipshare.generate(self.program.model(parameters), "", SAMPLE, seed=step).text
+            text = tipshare.generate(model, "", SAMPLE, seed=step).text
             self.history.log({"step": step, "sample": text})
-            self.progress.say(f"step {step:,}: sample {text!r}")
+            self.observer.sampled(step, text)
+
+    def _model(self) -> tipshare.LanguageModel:
+        return self.program.model(self.placement.fetch(self.parameters))
+
+    def _loss_at(self, steps: int) -> float:
+        return self.evaluator.on_windows(self.parameters, self.valid_windows, steps=steps).loss
 
     def _save(self, step: int) -> None:
         arrays = flatten(self.placement.fetch((self.parameters, self.optimizer_state)))
@@ -219,7 +231,7 @@ class Training:
         losses = {}
         for split in recipe.full_evaluation:
             if split in corpus.splits:
-                self.progress.say(f"scoring all {len(corpus.split(split)):,} bytes of {split}")
+                self.observer.say(f"scoring all {len(corpus.split(split)):,} bytes of {split}")
                 losses[split] = self.evaluator.on_split(self.parameters, corpus.split(split), recipe.length)
         return losses
 
@@ -227,27 +239,29 @@ class Training:
         """Loss on the fixed windows for several numbers of depth steps, if the weights are defined at every t."""
         wanted = self.run.recipe.depth_evaluation if self.run.config.is_continuous else ()
         if wanted:
-            self.progress.say(f"evaluating with {', '.join(map(str, wanted))} depth steps")
-        return {
-            steps: self.evaluator.on_windows(self.parameters, self.valid_windows, steps=steps).loss for steps in wanted
-        }
+            self.observer.say(f"evaluating with {', '.join(map(str, wanted))} depth steps")
+        return {steps: self._loss_at(steps) for steps in wanted}
 
     def _record(
         self, losses: dict[str, tipshare.Score], at_steps: dict[int, float], parameters: dict[str, int]
     ) -> RunRecord:
         run, recipe, history = self.run, self.run.recipe, self.history
-        drawn = count_draws(recipe, run.config, run.seed)
+        drawn = count_draws(recipe, run.config, run.seed, history.step)
         speed = speed_of(history.step_seconds, history.compile_seconds or 0.0, recipe)
         if "step_ms" in speed:
             total = format_seconds(speed["step_ms"] / 1e3 * recipe.num_steps)
-            self.progress.say(f"{speed['step_ms']:.1f} ms per step, {total} for all {recipe.num_steps:,}")
+            self.observer.say(f"{speed['step_ms']:.1f} ms per step, {total} for all {recipe.num_steps:,}")
+        identity = run.identity()
+        if history.step < recipe.num_steps:
+            # Another run than one that goes on to the end of its schedule.
+            identity["settings"] |= {"ended_after": history.step}
         return RunRecord(
-            **run.identity(),
+            **identity,
             kind=run.config.kind,
             model=run.model,
             command=run.command,
-            num_steps=recipe.num_steps,
-            tokens_seen=recipe.num_steps * recipe.tokens_per_step,
+            num_steps=history.step,
+            tokens_seen=history.step * recipe.tokens_per_step,
             curve=history.curve,
             train_curve=history.train_curve,
             final={

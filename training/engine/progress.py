@@ -3,6 +3,8 @@
 import time
 from typing import TextIO
 
+from training.engine.observer import Evaluation, Observer
+
 # Seconds between two displays.
 TERMINAL_PAUSE = 0.2
 PLAIN_PAUSE = 15.0
@@ -10,26 +12,25 @@ PLAIN_PAUSE = 15.0
 NEWEST = 0.05
 
 
-class Progress:
-    """Shows step, loss, tokens per second and time left; silent in processes that do not write."""
+class Progress(Observer):
+    """Shows step, loss, tokens per second and time left."""
 
-    def __init__(self, stream: TextIO, *, num_steps: int, tokens_per_step: int, silent: bool = False) -> None:
+    def __init__(self, stream: TextIO, *, num_steps: int, tokens_per_step: int) -> None:
         self._stream = stream
         self._num_steps = num_steps
         self._tokens_per_step = tokens_per_step
-        self._silent = silent
         self._on_terminal = stream.isatty()
         self._last_shown = time.monotonic()
         self._loss: float | None = None
         self._step_seconds: float | None = None
         self._shown_width = 0
 
-    def update(self, step: int, loss: float, step_seconds: float | None) -> None:
+    def stepped(self, step: int, loss: float, seconds: float | None) -> None:
         """Add a finished step, and show it unless the last display was a moment ago."""
         self._loss = loss if self._loss is None else (1 - NEWEST) * self._loss + NEWEST * loss
-        if step_seconds is not None:
-            before = step_seconds if self._step_seconds is None else self._step_seconds
-            self._step_seconds = (1 - NEWEST) * before + NEWEST * step_seconds
+        if seconds is not None:
+            before = seconds if self._step_seconds is None else self._step_seconds
+            self._step_seconds = (1 - NEWEST) * before + NEWEST * seconds
         now = time.monotonic()
         if now - self._last_shown >= (TERMINAL_PAUSE if self._on_terminal else PLAIN_PAUSE):
             self._last_shown = now
@@ -37,10 +38,15 @@ class Progress:
 
     def say(self, text: str) -> None:
         """Print a line that stays."""
-        if self._silent:
-            return
         self._wipe()
         print(text, file=self._stream, flush=True)
+
+    def evaluated(self, found: Evaluation) -> None:
+        score = found.score
+        self.say(f"step {found.step:,}: valid loss {score.loss:.4f} nats, {score.bits_per_byte:.4f} bits per byte")
+
+    def sampled(self, step: int, text: str) -> None:
+        self.say(f"step {step:,}: sample {text!r}")
 
     def _line(self, step: int) -> str:
         line = f"step {step:,}/{self._num_steps:,}  loss {self._loss:.3f}"
@@ -50,8 +56,6 @@ class Progress:
         return line
 
     def _show(self, line: str) -> None:
-        if self._silent:
-            return
         if not self._on_terminal:
             print(line, file=self._stream, flush=True)
             return

@@ -1,4 +1,7 @@
-"""SIGTERM and SIGINT ask a command to stop: a run saves its state first, and the exit code says which it was."""
+"""SIGTERM and SIGINT ask a command to stop: a run saves its state first, and the exit code says which it was.
+
+A program may ask for the same, or for an early end, from another thread.
+"""
 
 import atexit
 import contextlib
@@ -24,17 +27,24 @@ class StopRequest:
 
     Attributes:
         signal: The first signal that came.
+        ends_early: Set it to end a run after the present step as if it were the last: it is evaluated, recorded and
+            saved as it is, and cannot be continued.
     """
 
     def __init__(self, on_signal: Callable[[int], object] | None = None) -> None:
         """Listens to no signal until `listen`; `on_signal` is called with the number of every signal."""
         self.signal: signal.Signals | None = None
+        self.ends_early = False
         self._on_signal = on_signal
         self._interrupt: Callable[[], None] | None = None
 
     @property
     def is_set(self) -> bool:
         return self.signal is not None
+
+    def ask(self) -> None:
+        """Ask as SIGTERM does, from any thread; what is being compiled or scored is completed first."""
+        self.signal = self.signal or signal.SIGTERM
 
     def listen(self) -> None:
         """Take note of signals until the process ends; a second SIGINT (Ctrl-C) ends the process at once.

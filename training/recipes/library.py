@@ -85,6 +85,16 @@ _QUICK = Recipe(
 
 RECIPES: dict[str, Recipe] = {
     "quick": _QUICK,
+    "one-minute": replace(
+        _QUICK,
+        name="one-minute",
+        summary="what the page's Train tab runs: as quick, but watched more closely",
+        evaluate_every=30,
+        depth_evaluation=(2, 6, 8),
+        save_every=300,
+        sample_every=60,
+        seeds=(0,),
+    ),
     "published-1000": _PUBLISHED,
     "published-3000": replace(
         _PUBLISHED,

@@ -169,22 +169,13 @@ def test_progress_is_one_line_on_a_terminal_and_plain_lines_elsewhere(terminal, 
     monkeypatch.setattr("training.engine.progress.PLAIN_PAUSE", 0.0)
     monkeypatch.setattr("training.engine.progress.TERMINAL_PAUSE", 0.0)
     screen = Screen(terminal)
-    progress = Progress(screen, num_steps=1_000, tokens_per_step=100, silent=False)
-    progress.update(1, 5.0, 0.5)
-    progress.update(2, 5.0, 0.5)
+    progress = Progress(screen, num_steps=1_000, tokens_per_step=100)
+    progress.stepped(1, 5.0, 0.5)
+    progress.stepped(2, 5.0, 0.5)
     progress.say("saved")
     assert "step 2/1,000  loss 5.000  200 tokens/s  8 min 19 s left" in screen.text
     assert screen.text.count("\n") == (1 if terminal else 3)
     assert screen.text.endswith("\rsaved\n" if terminal else "left\nsaved\n")
-
-
-def test_a_silent_display_shows_nothing(monkeypatch):
-    monkeypatch.setattr("training.engine.progress.PLAIN_PAUSE", 0.0)
-    screen = Screen(False)
-    progress = Progress(screen, num_steps=10, tokens_per_step=1, silent=True)
-    progress.update(1, 5.0, 0.5)
-    progress.say("saved")
-    assert screen.text == ""
 
 
 def test_durations_read_as_people_say_them():

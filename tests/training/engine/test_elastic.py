@@ -45,7 +45,7 @@ def test_a_growing_set_starts_with_the_fewest_depth_steps_and_ends_with_all():
 
 def test_without_a_set_every_step_has_the_models_own_depth():
     assert depths_of(TINY, GATED) == (2,)
-    assert count_draws(TINY, GATED, 0) == {2: TINY.num_steps}
+    assert count_draws(TINY, GATED, 0, TINY.num_steps) == {2: TINY.num_steps}
 
 
 @pytest.mark.parametrize(

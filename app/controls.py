@@ -1,0 +1,11 @@
+"""Values of the page's controls."""
+
+from typing import Any
+
+
+def whole_number(name: str, value: Any) -> int:
+    """A whole number from a control, which may give 3.0 for 3 and None for an empty field."""
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not is_whole:
+        raise ValueError(f"{name.replace('_', '-')}={value!r:.80} must be a whole number")
+    return int(value)

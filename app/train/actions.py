@@ -1,0 +1,174 @@
+"""The actions of the Train tab: runs of visitors one after the other, and what each visitor keeps."""
+
+import secrets
+import shutil
+import tempfile
+import threading
+import weakref
+import zipfile
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.train.line import LEFT, Line, Place
+from app.train.session import Session, Snapshot
+from app.train.settings import CHECKPOINT, TrainingRequest
+
+# Seconds between two looks at a run or at the line. Closing the page is noticed at the next one.
+LOOK_EVERY = 0.5
+# Models that a visitor keeps, and visitors whose models are kept; the oldest go first.
+MOST_KEPT = 4
+MOST_VISITORS = 200
+# In a run's folder, but no part of its checkpoint.
+LEFT_OUT = ("lock",)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished run of a visitor.
+
+    Attributes:
+        name: Unique among the visitor's models.
+        folder: Its checkpoint.
+        archive: The same as a zip file.
+    """
+
+    name: str
+    run: Snapshot
+    folder: Path
+    archive: Path
+
+
+@dataclass(frozen=True)
+class View:
+    """What a visitor sees at one moment: their place in the line, or their run; at last the model that it made.
+
+    Attributes:
+        ahead: Runs that come before theirs; LEFT if they left the line.
+    """
+
+    ahead: int = 0
+    now: Snapshot | None = None
+    before: Snapshot | None = None
+    trained: Trained | None = None
+
+
+class TrainActions:
+    """Trains for all visitors of a page, one run at a time; safe to share between threads."""
+
+    def __init__(self, archives: Path, line: Line | None = None) -> None:
+        """Nothing is trained yet.
+
+        Args:
+            archives: Where the page serves files from; their folders there have names that cannot be guessed.
+        """
+        self.line = line or Line()
+        self._archives = archives
+        self._guard = threading.Lock()
+        self._sessions: dict[str, Session] = {}
+        self._trained: OrderedDict[str, list[Trained]] = OrderedDict()
+        self._count: dict[str, int] = {}
+        self._root = Path(tempfile.mkdtemp(prefix="tipshare-train-"))
+        weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
+
+    def train(self, visitor: str, request: TrainingRequest) -> Iterator[View]:
+        """Wait for a turn, then train; closing the generator ends the run and keeps nothing of it."""
+        newest = self.newest(visitor)
+        before = newest.run if newest else None
+        place = self.line.join(visitor)
+        try:
+            while (ahead := place.ahead) > 0:
+                yield View(ahead, before=before)
+                place.wait(LOOK_EVERY)
+            if ahead == LEFT:
+                yield View(LEFT, before=before)
+                return
+            folder = Path(tempfile.mkdtemp(dir=self._root))
+            session = Session(request, folder, lambda over: self._end(place, session, over))
+        except BaseException:
+            place.leave()
+            raise
+        # From here on the run's own thread leaves the line when it ends: a generator is closed by the server's only
+        # event loop, which must not wait.
+        with self._guard:
+            self._sessions[visitor] = session
+        session.start()
+        try:
+            now = session.now
+            while not now.is_over:
+                yield View(0, now, before)
+                now = session.wait(now, LOOK_EVERY)
+            yield View(0, now, before, self.newest(visitor) if now.record else None)
+        finally:
+            session.abandon()
+
+    def stop(self, visitor: str) -> None:
+        """End the visitor's run, which keeps what there is; or leave the line."""
+        with self._guard:
+            session = self._sessions.get(visitor)
+        if session is not None:
+            session.end()
+        else:
+            self.line.leave(visitor)
+
+    def leave(self, visitor: str) -> None:
+        """A visitor is gone: end their run and delete what they trained."""
+        self.line.leave(visitor)
+        with self._guard:
+            session = self._sessions.get(visitor)
+            trained = self._trained.pop(visitor, [])
+            self._count.pop(visitor, None)
+        if session is not None:
+            session.abandon()
+        for each in trained:
+            _delete(each)
+
+    def newest(self, visitor: str) -> Trained | None:
+        """What the visitor trained last."""
+        with self._guard:
+            return next(reversed(self._trained.get(visitor, [])), None)
+
+    def running(self) -> int:
+        """Runs whose threads have not ended."""
+        with self._guard:
+            return len(self._sessions)
+
+    def _end(self, place: Place, session: Session, over: Snapshot) -> None:
+        """A run's thread is done: keep what it made, if anybody is still there, and let the next one go."""
+        try:
+            if over.record is not None and not session.is_abandoned:
+                self._keep(place.visitor, session.folder, over)
+            else:
+                shutil.rmtree(session.folder, ignore_errors=True)
+        finally:
+            with self._guard:
+                self._sessions.pop(place.visitor, None)
+            place.leave()
+
+    def _keep(self, visitor: str, folder: Path, run: Snapshot) -> None:
+        with self._guard:
+            number = self._count[visitor] = self._count.get(visitor, 0) + 1
+        archive = self._archives / secrets.token_hex(16) / f"tipshare-{run.request.kind}-{number}.zip"
+        write_archive(folder / CHECKPOINT, archive)
+        with self._guard:
+            kept = [*self._trained.pop(visitor, []), Trained(f"mine-{number}", run, folder / CHECKPOINT, archive)]
+            dropped, self._trained[visitor] = kept[:-MOST_KEPT], kept[-MOST_KEPT:]
+            while len(self._trained) > MOST_VISITORS:
+                dropped += self._trained.popitem(last=False)[1]
+        for each in dropped:
+            _delete(each)
+
+
+def write_archive(folder: Path, archive: Path) -> None:
+    """A checkpoint folder as a zip file with one folder in it, named as the file."""
+    archive.parent.mkdir(parents=True)
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.name not in LEFT_OUT:
+                file.write(path, Path(archive.stem) / path.relative_to(folder))
+
+
+def _delete(trained: Trained) -> None:
+    shutil.rmtree(trained.folder.parent, ignore_errors=True)
+    shutil.rmtree(trained.archive.parent, ignore_errors=True)

@@ -1,0 +1,73 @@
+"""What a visitor may change in a run: one thing at a time, so that a comparison says what it did."""
+
+from dataclasses import dataclass
+from typing import get_args
+
+from tipshare.config import ModelConfig, TimeFeatures, TimeIndexedMlpConfig
+from tipshare.kinds import MIXERS, SOURCES
+from training.recipes.library import find_recipe
+from training.recipes.recipe import Optimizer, Recipe
+
+# Sizes and settings of every run on the page, but for what the visitor changes.
+RECIPE = find_recipe("one-minute")
+NOTHING = ""
+RATES = (3e-4, 1e-3, 1e-2)
+DEPTHS = (2, 8)
+DRAWN = (2, 4, 8)
+FEATURES = {"published": "as published", "smooth": "smooth", "legendre": "Legendre polynomials"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One change.
+
+    Attributes:
+        title: As the list shows it.
+        label: As it stands after the name of the kind.
+        changes: For `Recipe.change`, and `--set` of the command line.
+    """
+
+    title: str
+    label: str
+    changes: tuple[str, ...]
+
+
+def options_of(kind: str, recipe: Recipe = RECIPE) -> dict[str, Option]:
+    """What may be changed in a kind, by the value of the page's list; the first is nothing."""
+    _, config = recipe.configure(kind)
+    found = {NOTHING: Option("nothing: the kind as it is", "", ())}
+    for name, words in SOURCES.items():
+        if name != config.weights:
+            found[f"weights={name}"] = Option(f"weights: {words.title}", f"weights {name}", (f"model.weights={name}",))
+    for name, words in MIXERS.items():
+        if name != config.mixer:
+            found[f"mixer={name}"] = Option(f"mixer: {words}", f"mixer {name}", _mixer(config, name))
+    if SOURCES[config.weights].weight:
+        for name in get_args(TimeFeatures):
+            if name != config.time_features:
+                change = (f"model.time_features={name}",)
+                found[f"features={name}"] = Option(f"features of t: {FEATURES.get(name, name)}", f"{name} t", change)
+    if config.is_continuous:
+        drawn = ", ".join(map(str, DRAWN))
+        title = f"depth: drawn from {drawn} for every training step"
+        found["depth=drawn"] = Option(title, "depth drawn", (f"depth_steps={list(DRAWN)}",))
+    for steps in DEPTHS:
+        label = f"{steps} depth steps"
+        found[f"depth={steps}"] = Option(
+            f"depth: {steps} steps instead of {config.num_layers}", label, (f"model.num_layers={steps}",)
+        )
+    for name in get_args(Optimizer):
+        if name != recipe.optimizer:
+            # Adam has no weight decay.
+            more = ("weight_decay=0",) if name == "adam" else ()
+            found[f"optimizer={name}"] = Option(f"optimizer: {name.title()}", name, (f"optimizer={name}", *more))
+    for rate in RATES:
+        title = f"learning rate: {rate:g} instead of {recipe.rate_of(kind):g}"
+        found[f"rate={rate:g}"] = Option(title, f"rate {rate:g}", (f"learning_rate={rate:g}",))
+    return found
+
+
+def _mixer(config: ModelConfig, name: str) -> tuple[str, ...]:
+    # A shared block has a narrow MLP, as in the kind that is made of one.
+    narrow = name == "mlp" and config.weights == "gated"
+    return (f"model.mixer={name}", *((f"model.mlp_ratio={TimeIndexedMlpConfig.mlp_ratio}",) if narrow else ()))

@@ -1,0 +1,156 @@
+"""The Train tab: what to train on the left, what becomes of it on the right."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from app.errors import shown_to_user
+from app.events import ON_PAGE, QUICK
+from app.plot_style import for_page
+from app.train.actions import TrainActions, View
+from app.train.choices import NOTHING, RECIPE, options_of
+from app.train.figures import draw_depths, draw_losses, draw_units
+from app.train.line import LEFT
+from app.train.session import Snapshot
+from app.train.settings import BUILTIN, LEAST_STEPS, MOST_STEPS, MOST_TEXT, PASTED, WIDTHS, TrainingRequest
+from app.train.words import ABOUT, LIMITS, show_kept, show_left, show_samples, show_state, show_waiting
+from tipshare.config import KINDS
+from tipshare.kinds import title_of
+
+FIRST = "time-indexed-ssm"
+
+
+def build_train_tab(demo: gr.Blocks, actions: TrainActions | None = None) -> Any:
+    """Lay out the tab inside its open `gr.Tab`; returns the event of a run, whose success may have made a model."""
+    gr.HTML(ABOUT, elem_id="train-about")
+    with gr.Row():
+        with gr.Column(scale=1, min_width=280):
+            kind = gr.Dropdown(
+                [(title_of(each), each) for each in KINDS], value=FIRST, label="Kind", elem_id="train-kind"
+            )
+            choice = gr.Dropdown(_choices(FIRST), value=NOTHING, label="Change one thing", elem_id="train-choice")
+            source = gr.Radio(
+                [("Python's manual", BUILTIN), ("a text of yours", PASTED)],
+                value=BUILTIN,
+                label="Text to learn from",
+                elem_id="train-source",
+            )
+            text = gr.Textbox(
+                label=f"Your text, up to {MOST_TEXT:,} bytes",
+                lines=5,
+                max_lines=10,
+                visible=False,
+                elem_id="train-text",
+            )
+            with gr.Accordion("Size of the run", open=False, elem_id="train-size"):
+                steps = gr.Slider(
+                    LEAST_STEPS,
+                    MOST_STEPS,
+                    value=RECIPE.num_steps,
+                    step=10,
+                    label="Training steps",
+                    elem_id="train-steps",
+                )
+                width = gr.Radio(list(WIDTHS), value=RECIPE.model["hidden_dim"], label="Width", elem_id="train-width")
+                seed = gr.Number(0, label="Seed", precision=0, elem_id="train-seed")
+                gr.HTML(f'<p class="note">{LIMITS}</p>')
+            with gr.Row():
+                go = gr.Button("Train", variant="primary", min_width=110, elem_id="train-go")
+                stop = gr.Button("Stop", variant="stop", min_width=80, interactive=False, elem_id="train-stop")
+            file = gr.DownloadButton("Download checkpoint", visible=False, elem_id="train-file")
+            kept = gr.HTML(elem_id="train-kept")
+        with gr.Column(scale=3, min_width=320):
+            status = gr.HTML('<p role="status">Choose, then press Train.</p>', elem_id="train-status")
+            losses = _figure("Loss", "train-losses", draw_losses(None, None))
+            with gr.Row():
+                depths = _figure("Loss at other depths", "train-depths", draw_depths(None, None))
+                units = _figure("Gates over t", "train-units", draw_units(None))
+            gr.HTML("<h3>What it writes</h3>", elem_id="train-samples-head")
+            samples = gr.HTML(show_samples(None), elem_id="train-samples")
+
+    actions = actions or TrainActions(Path(file.GRADIO_CACHE))
+    controls = [kind, choice, source, text, steps, width, seed]
+
+    def on_train(request: gr.Request, *values: Any) -> Iterator[list[Any]]:
+        page = _Page()
+        for view in actions.train(str(request.session_hash), TrainingRequest.of_controls(*values)):
+            yield page.show(view)
+
+    def on_stop(request: gr.Request) -> None:
+        actions.stop(str(request.session_hash))
+
+    def on_leave(request: gr.Request) -> None:
+        actions.leave(str(request.session_hash))
+
+    def offer(chosen: str) -> dict[str, Any]:
+        return gr.update(choices=_choices(chosen), value=NOTHING)
+
+    run = go.click(
+        shown_to_user(on_train),
+        controls,
+        [status, losses, depths, units, samples, go, stop, file, kept],
+        api_name="train",
+        # A page that is a moment behind sends a choice of the old list: the request checks it.
+        preprocess=False,
+        show_progress="hidden",
+        # Runs wait in a line of their own, in which visitors see their place.
+        concurrency_limit=None,
+        **ON_PAGE,
+    )
+    # After an error the buttons are as before.
+    run.failure(_ready, None, [go, stop], api_name="train_again", **QUICK)
+    stop.click(on_stop, None, None, api_name="stop_training", **QUICK)
+    kind.input(offer, kind, choice, api_name="offer_choices", **QUICK)
+    source.change(lambda wanted: gr.update(visible=wanted == PASTED), source, text, api_name="offer_text", **QUICK)
+    demo.unload(on_leave)
+    return run
+
+
+class _Page:
+    """Turns views into updates of the page, and sends a figure only when it has changed."""
+
+    def __init__(self) -> None:
+        self._sent: Snapshot | None = None
+
+    def show(self, view: View) -> list[Any]:
+        """Values of the outputs of the event, in their order."""
+        now, before, sent = view.now, view.before, self._sent
+        if now is None:
+            is_out = view.ahead == LEFT
+            status = show_left() if is_out else show_waiting(view.ahead)
+            return [status, *[gr.skip()] * 4, *(_ready() if is_out else _busy()), gr.skip(), gr.skip()]
+        self._sent = now
+
+        def fresh(part: Callable[[Snapshot], Any], draw: Callable[[], Any]) -> Any:
+            is_new = sent is None or part(sent) is not part(now) or now.is_over
+            return draw() if is_new else gr.skip()
+
+        trained = view.trained
+        return [
+            show_state(now, before),
+            fresh(lambda run: run.losses, lambda: for_page(draw_losses(now, before), "training_loss")),
+            fresh(lambda run: run.depths, lambda: for_page(draw_depths(now, before), "loss_at_other_depths")),
+            fresh(lambda run: run.units, lambda: for_page(draw_units(now), "gates_over_t")),
+            fresh(lambda run: run.samples, lambda: show_samples(now)),
+            *(_ready() if now.is_over else _busy()),
+            gr.update(value=str(trained.archive), visible=True) if trained else gr.skip(),
+            show_kept(trained.name, now.request.command) if trained else gr.skip(),
+        ]
+
+
+def _busy() -> list[dict[str, Any]]:
+    return [gr.update(interactive=False), gr.update(interactive=True)]
+
+
+def _ready() -> list[dict[str, Any]]:
+    return [gr.update(interactive=True), gr.update(interactive=False)]
+
+
+def _choices(kind: str) -> list[tuple[str, str]]:
+    return [(option.title, value) for value, option in options_of(kind).items()]
+
+
+def _figure(label: str, elem_id: str, empty: Any) -> gr.Plot:
+    return gr.Plot(for_page(empty, elem_id), label=label, elem_id=elem_id, elem_classes="figure", min_width=320)
