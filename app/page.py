@@ -1,4 +1,8 @@
-"""The page as a whole: a header and four tabs."""
+"""The page as a whole: a header, and the tabs of one table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import gradio as gr
 
@@ -16,7 +20,26 @@ MOST_WAITING = 128
 # How often one event runs at the same time; writing and scoring share a limit of their own.
 AT_ONCE = 2
 
-TABS = {"generate": "Generate", "gates": "Gates", "results": "Results", "about": "About"}
+
+@dataclass(frozen=True)
+class Place:
+    """What a tab may use of the page it is on."""
+
+    demo: gr.Blocks
+    tab: gr.Tab
+    shelf: ModelShelf
+    runs: Runs
+    arrival: Any  # the event that puts a model on the shelf; its success brings the model into a tab's lists
+
+
+# Every tab, in the order of the page: its name in the address, its title, and what lays it out.
+TABS: dict[str, tuple[str, Callable[[Place], None]]] = {
+    "generate": ("Generate", lambda page: build_generate_tab(page.demo, page.shelf, page.runs, page.arrival)),
+    "gates": ("Gates", lambda page: build_gates_tab(page.shelf, page.tab, page.arrival)),
+    "results": ("Results", lambda page: build_results_tab(page.tab)),
+    "about": ("About", lambda page: build_about_tab()),
+}
+FIRST_TAB = next(iter(TABS))
 
 
 def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.Blocks:
@@ -24,25 +47,15 @@ def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.
     shelf, runs = shelf or ModelShelf(), runs or Runs()
     with gr.Blocks(title="tipshare: one block, every depth", analytics_enabled=False, fill_width=True) as demo:
         arrival = build_header(shelf)
-        with gr.Tabs(selected="generate", elem_id="tabs") as tabs:
-            with gr.Tab(TABS["generate"], id="generate"):
-                models = build_generate_tab(demo, shelf, runs)
-            with gr.Tab(TABS["gates"], id="gates") as gates:
-                build_gates_tab(shelf, gates, arrival)
-            with gr.Tab(TABS["results"], id="results") as results:
-                build_results_tab(results)
-            with gr.Tab(TABS["about"], id="about"):
-                build_about_tab()
+        with gr.Tabs(selected=FIRST_TAB, elem_id="tabs") as tabs:
+            for name, (title, build) in TABS.items():
+                with gr.Tab(title, id=name) as tab:
+                    build(Place(demo, tab, shelf, runs, arrival))
         demo.load(open_tab, None, tabs, api_name="open_tab", **QUICK)
-
-        def refresh_models(chosen: list[str]) -> gr.CheckboxGroup:
-            return gr.CheckboxGroup(choices=shelf.choices(), value=chosen)
-
-        arrival.success(refresh_models, models, models, api_name="refresh_models", **QUICK)
     return demo.queue(max_size=MOST_WAITING, default_concurrency_limit=AT_ONCE)
 
 
 def open_tab(request: gr.Request) -> gr.Tabs:
     """Select the tab in the page's address, as in `?tab=gates`."""
     wanted = request.query_params.get("tab", "")
-    return gr.Tabs(selected=wanted if wanted in TABS else "generate")
+    return gr.Tabs(selected=wanted if wanted in TABS else FIRST_TAB)

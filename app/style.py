@@ -6,7 +6,7 @@ from gradio import themes
 
 from tipshare.kinds import LOOKS, colour_of
 
-ASSETS = Path(__file__).parent / "assets"
+HERE = Path(__file__).parent
 SANS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
 
@@ -23,21 +23,27 @@ def theme() -> themes.Base:
 
 
 def css() -> str:
-    """The style sheet of the page, with a dot in the kind's colour before each model in the list."""
+    """The style sheets of the page and its tabs, with a dot in the kind's colour before each model in the list."""
     dot = 'content: ""; display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 50%;'
     rules = [
         f'#models input[name*="{kind}"] + span::before {{ {dot} background: {look.colour}; }}'
         for kind, look in LOOKS.items()
     ]
-    sheets = [(ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "figures.css")]
-    return "\n".join([*sheets, *rules])
+    return "\n".join([*_assets("page.css", "figures.css"), *rules])
 
 
 def script() -> str:
-    """The page's script, for the head of the document."""
-    return f"<script>\n{(ASSETS / 'page.js').read_text(encoding='utf-8')}\n</script>"
+    """The scripts of the page and its tabs, for the head of the document."""
+    return "".join(f"<script>\n{each}\n</script>" for each in _assets("page.js"))
 
 
 def dot_of(kind: str) -> str:
     """A dot in a model's colour, before its name."""
     return f'<span class="dot" style="background:{colour_of(kind)}" aria-hidden="true"></span>'
+
+
+def _assets(*names: str) -> list[str]:
+    """Files of the whole page, then those like them that a tab keeps in its folder, as `tab.css` and `tab.js`."""
+    files = [HERE / "assets" / name for name in names]
+    files += sorted(HERE.glob(f"*/tab{files[0].suffix}"))
+    return [file.read_text(encoding="utf-8") for file in files]

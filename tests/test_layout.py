@@ -16,6 +16,7 @@ from tests.extras.environment import declared, normalised
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("tipshare", "training", "app")
+TABS = sorted(file.parent.name for file in ROOT.glob("app/*/tab.py"))
 
 # What every room may import of ours when it is imported itself. A room is a folder or a file directly under a package;
 # a name without a room, such as "tipshare", stands for the whole package.
@@ -64,7 +65,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
             *("tipshare", "training.results"),
             *("app.errors", "app.events", "app.plot_style", "app.shelf", "app.style"),
         )
-        for tab in ("generate", "gates", "results", "about")
+        for tab in TABS
     },
     "app.header": ("app",),
     "app.warm_up": ("app", "tipshare"),

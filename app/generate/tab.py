@@ -33,8 +33,12 @@ class Card:
     foot: gr.HTML
 
 
-def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.CheckboxGroup:
-    """Lay out the tab inside an open `gr.Tab`; returns the list of models."""
+def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs, arrival: Any) -> None:
+    """Lay out the tab inside an open `gr.Tab`.
+
+    Args:
+        arrival: The event that puts a model on the shelf, whose success brings it into the list.
+    """
     actions = GenerateActions(shelf, runs)
     with gr.Row(elem_id="prompt-row", equal_height=True):
         prompt = gr.Textbox(
@@ -120,7 +124,11 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs) -> gr.Che
         chip.click(None, None, prompt, js=f"() => {json.dumps(text)}")
     build_api(actions)
     demo.load(actions.open_page, None, [*controls, *shown], api_name="open_page", **QUICK)
-    return models
+
+    def refresh_models(chosen: list[str]) -> gr.CheckboxGroup:
+        return gr.CheckboxGroup(choices=shelf.choices(), value=chosen)
+
+    arrival.success(refresh_models, models, models, api_name="refresh_models", **QUICK)
 
 
 def _build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:

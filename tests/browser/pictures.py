@@ -5,12 +5,12 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 
+from app.page import TABS
 from tests.app.server import ROOT, running_demo
 from tests.browser import test_gates, test_results
 from tests.browser.conftest import CHROMIUM, FLAGS, PATIENCE
 
 FOLDER = ROOT / "docs"
-TABS = ("generate", "gates", "results", "about")
 WIDTH, HEIGHT = 1280, 1080
 PROMPT = " The history of"
 

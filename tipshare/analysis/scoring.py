@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import equinox as eqx
 import haliax as hax
@@ -75,10 +75,28 @@ def score(model: "LanguageModel", text: str | bytes, *, stride: int | None = Non
     ids = tokenizer.encode(text)
     if not ids.size:
         raise ValueError(f"cannot score an empty text: give at least one {tokenizer.unit}")
+    shape = scoring_shape(len(ids), context, stride)
+    return score_ids(
+        lambda windows: _compiled(model, windows, steps), ids, tokenizer, shape.width, shape.stride, shape.rows
+    )
+
+
+class ScoringShape(NamedTuple):
+    """How a text is cut: `calls` calls of `rows` windows of `width` positions, `stride` apart."""
+
+    calls: int
+    rows: int
+    width: int
+    stride: int
+
+
+def scoring_shape(length: int, context: int, stride: int | None = None) -> ScoringShape:
+    """How `score` cuts a text of so many tokens for a model with this context."""
     stride = max(1, context // 2) if stride is None else check_whole("stride", stride, 1, context)
-    width = min(context, round_up(len(ids)))
-    rows = min(rows_per_call(width), round_up(len(window_starts(len(ids), width, stride))))
-    return score_ids(lambda windows: _compiled(model, windows, steps), ids, tokenizer, width, stride, rows)
+    width = min(context, round_up(length))
+    windows = len(window_starts(length, width, stride))
+    rows = min(rows_per_call(width), round_up(windows))
+    return ScoringShape(-(-windows // rows), rows, width, stride)
 
 
 # {row, width + 1} ids -> {row, width}: -log p of all but the first id of each row.

@@ -16,6 +16,7 @@ from jax.stages import Compiled
 
 import tipshare
 from tipshare.files import locked
+from training.engine.averaging import tail_mean
 from training.engine.costs import flops_per_token, memory_in_use, parameters_by_part, speed_of
 from training.engine.elastic import count_draws, depths_of, draw_depth
 from training.engine.evaluation import Evaluator
@@ -160,6 +161,8 @@ class Training:
             )
             reader.push(step, loss)
             last = step == recipe.num_steps
+            if last and recipe.average_tail:
+                self.parameters = tail_mean(self.optimizer_state)
             stopping = self._should_stop(step)
             evaluating = last or step % recipe.evaluate_every == 0
             sampling = recipe.sample_every > 0 and (last or step % recipe.sample_every == 0)

@@ -6,6 +6,7 @@ import optax.contrib
 from haliax import NamedArray
 
 from tipshare.model.language_model import LanguageModel
+from training.engine.averaging import track_mean
 from training.engine.muon import muon_dimensions
 from training.recipes.recipe import Recipe
 
@@ -28,15 +29,16 @@ def learning_rate_schedule(recipe: Recipe, peak: float) -> optax.Schedule:
 
 
 def make_optimizer(recipe: Recipe, kind: str, model: LanguageModel) -> optax.GradientTransformation:
-    """Clipping, Adam's or Muon's scaling, weight decay on matrices, learning rate: those that the recipe asks for.
+    """Clipping, Adam's or Muon's scaling, weight decay on matrices, learning rate, mean: what the recipe asks for.
 
     Args:
         model: The model, or its shapes; Muon needs to know which arrays are matrices.
     """
     clip = [optax.clip_by_global_norm(recipe.clip_norm)] if recipe.clip_norm else []
+    mean = [track_mean(recipe)] if recipe.average_tail else []
     peak = recipe.rate_of(kind)
     if recipe.optimizer != "muon":
-        return optax.chain(*clip, *_adam(recipe, peak))
+        return optax.chain(*clip, *_adam(recipe, peak), *mean)
     dimensions, labels = muon_dimensions(model)
     # Both trees as functions: optax would call a tree of a model's class, which has a __call__ of its own.
     muon = optax.contrib.muon(
@@ -46,7 +48,7 @@ def make_optimizer(recipe: Recipe, kind: str, model: LanguageModel) -> optax.Gra
         consistent_rms=UPDATE_SIZE,
     )
     adam = optax.chain(*_adam(recipe, recipe.rate_of(kind, "adam_learning_rate") or peak))
-    return optax.chain(*clip, optax.partition({"muon": muon, "adam": adam}, lambda _: labels))
+    return optax.chain(*clip, optax.partition({"muon": muon, "adam": adam}, lambda _: labels), *mean)
 
 
 def _adam(recipe: Recipe, peak: float) -> list[optax.GradientTransformation]:

@@ -29,6 +29,7 @@ ADDED_SETTINGS = {
     "depth_weights": [],
     "depth_growth": 0.0,
     "consistency": 0.0,
+    "average_tail": 0.0,
 }
 # How a recipe is described, and what the command line has arguments of its own for.
 DESCRIPTION = ("name", "summary", "cost", "expected", "variants", "seeds", "model")
@@ -65,6 +66,8 @@ class Recipe:
         final_learning_rate_share: Learning rate at the end of the cosine, as a share of the peak.
         weight_decay: AdamW's decay; on matrices only.
         clip_norm: Largest norm of a gradient; 0 for no limit.
+        average_tail: Share of the training steps, the last ones, over which the weights are averaged in the end; 0 for
+            the weights of the last step.
         precision: Of the forward and backward pass; weights and optimizer state are always float32.
         evaluate_every: Training steps between evaluations; the last step is always evaluated.
         evaluation_windows: Number of fixed windows of `valid` that an evaluation computes the loss of.
@@ -106,6 +109,7 @@ class Recipe:
     final_learning_rate_share: float = field(default=0.1, metadata={"most": 1.0})
     weight_decay: float = 0.0
     clip_norm: float = 0.0
+    average_tail: float = field(default=0.0, metadata={"most": 1.0})
     precision: Precision = "float32"
     evaluate_every: int = 100
     evaluation_windows: int = 320

@@ -68,7 +68,11 @@ def test_layers_of_their_own_have_no_other_depth(make_run, stream):
         train(make_run("standard", "depth_steps=[1,2,4]"), stream=stream)
 
 
-@pytest.mark.parametrize("changes", [(), ("consistency=0.1", "depth_growth=0.5")], ids=["plain", "consistent, growing"])
+@pytest.mark.parametrize(
+    "changes",
+    [(), ("consistency=0.1", "depth_growth=0.5", "average_tail=0.5")],
+    ids=["plain", "consistent, growing, averaged"],
+)
 def test_an_interrupted_elastic_run_ends_bit_identical_to_one_that_was_not(make_run, corpus, stream, changes):
     changes = ("depth_steps=[1,2,4]", "depth_evaluation=[1,2,4,6]", *changes)
     whole = train(make_run("time-indexed-mlp", *changes, folder="whole"), stream=stream)

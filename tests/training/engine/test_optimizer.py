@@ -7,11 +7,15 @@ import haliax as hax
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 from haliax import Axis
+from safetensors.numpy import load_file
 
 from tests.factories import GRID, build
-from tests.training.engine.tiny import TINY
+from tests.training.engine.tiny import TINY, assert_same_arrays
+from training.engine.averaging import tail_mean, track_mean
+from training.engine.loop import train
 from training.engine.muon import muon_dimensions
 from training.engine.optimizer import is_matrix, learning_rate_schedule, make_optimizer
 from training.recipes.library import RECIPES
@@ -110,3 +114,27 @@ def test_muon_makes_every_dense_matrix_of_the_blocks_orthogonal_by_itself_and_le
                 assert 0.65 < np.median(singular) <= singular.max() < 1.3, name
     embedding = np.abs(updates.embedding.array)
     np.testing.assert_allclose(embedding[embedding > 0], 0.01, rtol=1e-2)
+
+
+def test_the_mean_is_that_of_the_weights_after_the_last_steps():
+    recipe = TINY.change(["num_steps=10", "average_tail=0.3"])
+    optimizer = optax.chain(optax.sgd(0.1), track_mean(recipe))
+    weights = {"mean": jnp.arange(3.0), "bias": jnp.float32(2.0)}
+    state, path = optimizer.init(weights), []
+    for _ in range(10):
+        updates, state = optimizer.update(weights, state, weights)
+        weights = optax.apply_updates(weights, updates)
+        path.append(weights)
+    expected = jax.tree.map(lambda *last: sum(last) / 3, *path[-3:])
+    jax.tree.map(lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-6), tail_mean(state), expected)
+
+
+def test_a_run_ends_with_the_mean_of_its_last_weights(make_run, stream):
+    def weights(folder: str, *changes: str) -> dict[str, np.ndarray]:
+        run = make_run("time-indexed-mlp", *changes, folder=folder)
+        train(run, stream=stream)
+        return load_file(run.folder / "model.safetensors")
+
+    plain, last, tail = weights("plain"), weights("last", "average_tail=0.01"), weights("tail", "average_tail=0.5")
+    assert_same_arrays(plain, last)  # the mean of one
+    assert any((plain[name] != tail[name]).any() for name in plain)

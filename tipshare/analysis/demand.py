@@ -1,0 +1,128 @@
+"""What running a model asks for, worked out from its config alone: no weights are read and nothing is compiled.
+
+For whoever runs models of strangers: a config of a few hundred bytes can ask for more memory and time than a machine
+has. The numbers are upper estimates within a small factor, not measurements.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.random as jr
+from haliax import NamedArray
+
+from tipshare.analysis.scoring import scoring_shape
+from tipshare.config import ModelConfig
+from tipshare.model.parameters import count_parameters
+from tipshare.model.weights import SOURCES
+from tipshare.validation import check_whole
+
+FLOAT_BYTES = 4
+# Copies of the residual stream that are alive at once within a block, and of the wider arrays of its mixer.
+STREAM_COPIES, MIXER_COPIES = 10, 3
+# The attention scores, and a share of them for the mask and what is worked out of them.
+SCORE_COPIES = 1.3
+# Generation pads a prompt to at most this many times its length, and to no less than this many positions.
+READ_PADDING, SHORTEST_READ = 4, 32
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one call takes: bytes of memory beside the stored weights, and floating-point operations."""
+
+    memory: int
+    operations: int
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a model asks for.
+
+    Attributes:
+        depth_steps: Blocks that one pass runs through; generation compiles each of them.
+        parameters: Numbers that the checkpoint stores.
+        effective: Numbers that one pass reads: the weights of all depth steps, without gates and hypernetworks.
+        entries_per_step: Numbers that a token is multiplied with in one depth step.
+    """
+
+    config: ModelConfig
+    depth_steps: int
+    parameters: int
+    effective: int
+    entries_per_step: int
+
+    @property
+    def positions(self) -> int:
+        """The context: the most positions that one window may have."""
+        return self.config.max_position_embeddings
+
+    @property
+    def weights(self) -> int:
+        """Bytes of the stored weights in float32."""
+        return FLOAT_BYTES * self.parameters
+
+    def scoring(self, num_bytes: int, *, stride: int | None = None) -> Cost:
+        """What `score` takes for a text of so many bytes."""
+        shape = scoring_shape(check_whole("num_bytes", num_bytes), self.positions, stride)
+        logits = 3 * FLOAT_BYTES * shape.rows * shape.width * self.config.vocab_size
+        return Cost(
+            self._pass_memory(shape.rows, shape.width) + logits,
+            shape.calls * self._operations(shape.rows, shape.width),
+        )
+
+    def writing(self, prompt_bytes: int, num_bytes: int, *, texts: int = 1) -> Cost:
+        """What `generate` takes to read a prompt and write so many bytes after it, in several texts side by side."""
+        prompt_bytes, num_bytes = check_whole("prompt_bytes", prompt_bytes, 0), check_whole("num_bytes", num_bytes, 0)
+        width = min(self.positions, max(SHORTEST_READ, READ_PADDING * prompt_bytes))
+        # Keys and values of the whole context at every depth step, however short the prompt; twice while they are made.
+        cached = 2 * 2 * FLOAT_BYTES * texts * self.depth_steps * self.positions * self.config.hidden_dim
+        each_byte = self._operations(texts, 1) + 4 * texts * self.depth_steps * self.positions * self.config.hidden_dim
+        return Cost(self._pass_memory(texts, width) + cached, self._operations(texts, width) + num_bytes * each_byte)
+
+    def _pass_memory(self, rows: int, width: int) -> int:
+        config = self.config
+        scores = SCORE_COPIES * rows * config.num_heads * width**2
+        mixer = config.Mlp.size if config.mixer == "mlp" else config.hidden_dim + 2 * config.state_dim
+        streams = rows * width * (STREAM_COPIES * config.hidden_dim + MIXER_COPIES * mixer)
+        # What is worked out of t, and what it is worked out with.
+        made = 2 * self.effective if SOURCES[config.weights].reads_time else 0
+        return round(FLOAT_BYTES * (scores + streams + made))
+
+    def _operations(self, rows: int, width: int) -> int:
+        """Of the matrix products of one pass: two per entry and token, four per unit and pair of positions."""
+        config = self.config
+        tokens = rows * width
+        per_token = self.depth_steps * self.entries_per_step + config.hidden_dim * config.vocab_size
+        attention = 4 * self.depth_steps * tokens * width * config.hidden_dim
+        # Hypernetworks and gates are evaluated once per depth step.
+        return 2 * tokens * per_token + attention + 2 * self.depth_steps * self.parameters
+
+
+def demand_of(config: ModelConfig, *, steps: int | None = None) -> Demand:
+    """What the model of a config asks for at a number of depth steps, the trained one if None."""
+    stored, effective, per_step = _sizes(config)
+    steps = config.num_layers if steps is None else check_whole("steps", steps)
+    shared = effective - config.num_layers * per_step.varying
+    return Demand(config, steps, stored, shared + steps * per_step.varying, per_step.varying + per_step.shared)
+
+
+@dataclass(frozen=True)
+class _BlockEntries:
+    """Numbers in one block: those of its own depth step, and those that all depth steps share."""
+
+    varying: int
+    shared: int
+
+
+@functools.lru_cache(maxsize=64)
+def _sizes(config: ModelConfig) -> tuple[int, int, _BlockEntries]:
+    """Stored parameters, effective ones at the trained depth, and those of one block."""
+    model = eqx.filter_eval_shape(config.build, key=jr.key(0))
+    frozen = eqx.filter_eval_shape(lambda: config.build(key=jr.key(0)).freeze())
+    arrays = jax.tree.leaves(frozen.block, is_leaf=lambda node: isinstance(node, NamedArray))
+    entries = _BlockEntries(
+        varying=sum(each.size for each in arrays if each.has_axis("depth")) // config.num_layers,
+        shared=sum(each.size for each in arrays if not each.has_axis("depth")),
+    )
+    return count_parameters(model).total, count_parameters(frozen).total, entries
