@@ -36,6 +36,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("tipshare.config", "tipshare.files", "tipshare.kinds", "tipshare.model", "tipshare.text"),
         "tipshare.generation",  # generation_config.json holds the defaults of sampling
     ),
+    "tipshare.adapters": (
+        *("tipshare.config", "tipshare.files", "tipshare.kinds", "tipshare.model", "tipshare.validation"),
+        "tipshare.checkpoint",
+    ),
     "tipshare.transformers": ("tipshare.config", "tipshare.checkpoint"),
     "tipshare.commands": ("tipshare",),
     "tipshare.__main__": ("tipshare",),
@@ -76,6 +80,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 WHEN_CALLED: dict[str, tuple[str, ...]] = {
     "tipshare.config": ("tipshare.model",),
     "tipshare.model": ("tipshare.analysis", "tipshare.generation", "tipshare.kinds"),
+    "tipshare.checkpoint": ("tipshare.adapters",),  # a folder may be an adapter of another one
     "app.results": ("training.report",),
     "app.serve": ("app", "tipshare"),
 }

@@ -1,5 +1,6 @@
 """Time-indexed parameter sharing: transformers whose depth is a continuous time t."""
 
+from tipshare import adapters
 from tipshare.analysis.scoring import Score
 from tipshare.checkpoint import CheckpointError, list_bundled, load, save
 from tipshare.checkpoint.hub import push
@@ -37,6 +38,7 @@ __all__ = [
     "TimeIndexedMlpConfig",
     "TimeIndexedSsmConfig",
     "Trace",
+    "adapters",
     "count_parameters",
     "describe",
     "generate",

@@ -92,6 +92,8 @@ class ModelConfig:
         gate_start: Value of g(t) at the start of training.
         timed_final_norm: Generate the last norm from t = 1 too (as published) instead of storing a plain one.
         gradient_checkpointing: Recompute a block in the backward pass instead of keeping its activations.
+        depth_steps: Depth steps of a pass, for a model that was fine-tuned at another number than the `num_layers` it
+            was first trained with; `None` for `num_layers`. The length of the whole way stays that of `num_layers`.
     """
 
     kind: ClassVar[str] = ""
@@ -128,6 +130,7 @@ class ModelConfig:
     gate_start: float = field(default=2.0, metadata={"least": -math.inf})
     timed_final_norm: bool = False
     gradient_checkpointing: bool = False
+    depth_steps: int | None = None
 
     def __post_init__(self) -> None:
         if not self.kind:
@@ -146,6 +149,12 @@ class ModelConfig:
         if self.mlp_ratio * self.hidden_dim < 1:
             raise ValueError(
                 f"mlp_ratio={self.mlp_ratio} of hidden_dim={self.hidden_dim} leaves no MLP unit; make it larger"
+            )
+
+        if self.depth_steps is not None and not self.is_continuous:
+            raise ValueError(
+                f"depth_steps={self.depth_steps}, but {self.kind} with weights={self.weights!r} has exactly "
+                f"{self.num_layers} layers: choose weights that are defined at every depth, or leave depth_steps out"
             )
 
     # Axes by the names that every named array of the model uses.
@@ -179,6 +188,11 @@ class ModelConfig:
         return SOURCES[self.weights].is_continuous
 
     @property
+    def steps(self) -> int:
+        """Depth steps of a pass."""
+        return self.depth_steps or self.num_layers
+
+    @property
     def has_attention_bias(self) -> bool:
         return self.use_bias if self.attention_bias is None else self.attention_bias
 
@@ -194,8 +208,9 @@ class ModelConfig:
         return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields and the kind, ready for JSON."""
-        return {"kind": self.kind, **dataclasses.asdict(self)}
+        """All fields and the kind, ready for JSON; `depth_steps` only if it is set, as few models have it."""
+        fields = {"kind": self.kind, **dataclasses.asdict(self)}
+        return {name: value for name, value in fields.items() if name != "depth_steps" or value is not None}
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=2, sort_keys=True, allow_nan=False)

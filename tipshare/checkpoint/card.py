@@ -71,7 +71,7 @@ def make_card(
         f"# {_title(config, name)}\n\nThis is {summary_of(config)}.\n\n$$ {equation_of(config)} $$",
         _usage(name),
         "## Parameters\n\n" + _parameter_table(config),
-        _training(record) if record else "",
+        training_section(record) if record else "",
         _results(record, rows),
         f"## Gates along depth\n\n![Gate values by depth]({FIGURE})" if figure else "",
         "## Limits\n\n" + LIMITS.format(context=config.max_position_embeddings),
@@ -137,14 +137,13 @@ print(tokenizer("The cat")["input_ids"])
 
 def _parameter_table(config: ModelConfig) -> str:
     counts = count_parameters(config)
-    parts = ("embedding", "block", "gates", "generators", "head")
-    rows = [(part, getattr(counts, part)) for part in parts if getattr(counts, part)]
-    lines = ["| part | parameters |", "|---|---:|", *(f"| {part} | {count:,} |" for part, count in rows)]
+    rows = [f"| {part} | {count:,} |" for part, count in counts.parts.items()]
+    lines = ["| part | parameters |", "|---|---:|", *rows]
     used = count_parameters(config, frozen=True).total
     return "\n".join([*lines, f"| **total** | **{counts.total:,}** |", "", f"One pass reads {used:,} of its weights."])
 
 
-def _training(record: RunRecord) -> str:
+def training_section(record: RunRecord) -> str:
     facts = {
         "Recipe": record.recipe,
         "Seed": record.seed,

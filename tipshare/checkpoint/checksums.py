@@ -18,7 +18,7 @@ from threading import Event
 from typing import Any
 
 from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import CHECKSUMS, CONFIG, LARGEST_JSON, RECORD, is_weights_file
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, CHECKSUMS, CONFIG, LARGEST_JSON, RECORD, is_weights_file
 from tipshare.checkpoint.regular_files import read_file, size_of
 from tipshare.checkpoint.strict_json import read_json
 
@@ -53,7 +53,7 @@ def parse(fields: dict[str, Any]) -> dict[str, FileSum]:
         raise CheckpointError(f"{CHECKSUMS}: files must map names to sums")
     sums = {}
     for name, entry in fields["files"].items():
-        if name not in (CONFIG, RECORD) and not is_weights_file(name):
+        if name not in (CONFIG, RECORD, ADAPTER_CONFIG) and not is_weights_file(name):
             raise CheckpointError(f"{CHECKSUMS} names {name!r:.80}, which is not a file of a checkpoint")
         if not isinstance(entry, dict) or set(entry) != FIELDS[version]:
             raise CheckpointError(f"{CHECKSUMS}: {name} needs exactly {', '.join(sorted(FIELDS[version]))}")

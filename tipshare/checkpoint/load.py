@@ -15,7 +15,7 @@ from tipshare.checkpoint import config_file
 from tipshare.checkpoint.checksums import FileSum, read_checked, read_sums, verifying
 from tipshare.checkpoint.container import Header, is_finite, view_tensor
 from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import CHECKSUMS, CONFIG, RECORD
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, CHECKSUMS, CONFIG, RECORD
 from tipshare.checkpoint.locate import Location, Origin, locate
 from tipshare.checkpoint.names import name_tensors
 from tipshare.checkpoint.record import RunRecord
@@ -51,8 +51,10 @@ def load(
             byte in them goes unnoticed; all other files are compared in any case.
     """
     place = _find(name, revision, cache_dir, token)
+    if (place.folder / ADAPTER_CONFIG).is_file():
+        return read_folder(place.folder, place.origin, cache_dir=cache_dir, token=token).load(dtype, verify=verify)
     # Hashing begins before the other checks, which take about as long.
-    with _weights(place.folder, read_sums(place.folder), verify) as files:
+    with mapped_weights(place.folder, read_sums(place.folder), verify) as files:
         return read_folder(place.folder, place.origin)._arrays(files, dtype, check_finite=verify)
 
 
@@ -65,7 +67,7 @@ def open_checkpoint(
 ) -> "Checkpoint":
     """A checkpoint with its config, headers and record checked, and no weights read; arguments as for `load`."""
     place = _find(name, revision, cache_dir, token)
-    return read_folder(place.folder, place.origin)
+    return read_folder(place.folder, place.origin, cache_dir=cache_dir, token=token)
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Checkpoint:
         sums: Size and sha256 by file.
         headers: The header of every weights file.
         shapes: The model with shapes in the place of arrays.
+        adapter: What an adapter folder is, as JSON fields: its base and its settings; None for a whole model.
     """
 
     folder: Path
@@ -91,19 +94,24 @@ class Checkpoint:
     sums: dict[str, FileSum]
     headers: dict[str, Header]
     shapes: LanguageModel
+    adapter: dict[str, Any] | None = None
 
     def verify(self) -> None:
         """Read all weights and raise CheckpointError unless every byte is as it was written, and no NaN among them."""
-        with _weights(self.folder, self.sums) as files:
+        with mapped_weights(self.folder, self.sums) as files:
             self._check_finite(files)
 
     def load(self, dtype: Any = None, *, verify: bool = True) -> LanguageModel:
         """The model; arguments as for `tipshare.load`."""
-        with _weights(self.folder, self.sums, verify) as files:
+        with mapped_weights(self.folder, self.sums, verify) as files:
             return self._arrays(files, dtype, check_finite=verify)
 
     def _arrays(self, files: Mapping[str, mmap.mmap], dtype: Any, *, check_finite: bool) -> LanguageModel:
         """The model; its tensors are views of the mapped files, which JAX uses in place on a CPU if it can."""
+        return self._fill(self.shapes, files, dtype, check_finite=check_finite)
+
+    def _fill(self, shapes: Any, files: Mapping[str, mmap.mmap], dtype: Any, *, check_finite: bool) -> Any:
+        """A tree of shapes, filled with the tensors of its names."""
         wanted = self.dtype if dtype is None else check_dtype(dtype)
         if check_finite:
             self._check_finite(files)
@@ -118,8 +126,8 @@ class Checkpoint:
             _release(files[name])
             return cast
 
-        leaves = [fetch(tensor) for tensor in name_tensors(self.shapes)]
-        return jax.tree.unflatten(jax.tree.structure(self.shapes), leaves)
+        leaves = [fetch(tensor) for tensor in name_tensors(shapes)]
+        return jax.tree.unflatten(jax.tree.structure(shapes), leaves)
 
     def _check_finite(self, files: Mapping[str, mmap.mmap]) -> None:
         for name, header in self.headers.items():
@@ -129,8 +137,21 @@ class Checkpoint:
                 )
 
 
-def read_folder(folder: Path, origin: Origin = "path") -> Checkpoint:
-    """Check all of a checkpoint that can be checked without reading its weights."""
+def read_folder(
+    folder: Path,
+    origin: Origin = "path",
+    *,
+    cache_dir: str | Path | None = None,
+    token: str | bool | None = None,
+) -> Checkpoint:
+    """Check all of a checkpoint that can be checked without reading its weights.
+
+    The base of an adapter folder is found and checked too; `cache_dir` and `token` are for its download.
+    """
+    if (folder / ADAPTER_CONFIG).is_file():
+        from tipshare.adapters.folder import read_adapter
+
+        return read_adapter(folder, origin, cache_dir=cache_dir, token=token)
     sums = read_sums(folder)
     if CONFIG not in sums:
         raise CheckpointError(f"{CHECKSUMS} does not list {CONFIG}")
@@ -139,7 +160,7 @@ def read_folder(folder: Path, origin: Origin = "path") -> Checkpoint:
     read_checked(folder, CONFIG, sums)
     headers = read_headers(folder, sums, stored.model.kind)
     shapes = check_tensors(stored, headers)
-    record, problem = _read_record(folder, sums, stored.model)
+    record, problem = read_record(folder, sums, stored.model.kind)
     return Checkpoint(folder, origin, stored.model, stored.dtype, record, problem, sums, headers, shapes)
 
 
@@ -150,14 +171,14 @@ def _find(name: str | Path, revision: str | None, cache_dir: str | Path | None, 
 
 
 @contextmanager
-def _weights(folder: Path, sums: dict[str, FileSum], verify: bool = True) -> Iterator[dict[str, mmap.mmap]]:
+def mapped_weights(folder: Path, sums: dict[str, FileSum], verify: bool = True) -> Iterator[dict[str, mmap.mmap]]:
     """The mapped weights files; other threads hash them while the block runs, unless that is not wanted."""
     files = {name: map_file(folder / name) for name in sums if name.endswith(".safetensors")}
     with verifying(files, sums) if verify else nullcontext():
         yield files
 
 
-def _read_record(folder: Path, sums: dict[str, FileSum], config: ModelConfig) -> tuple[RunRecord | None, str | None]:
+def read_record(folder: Path, sums: dict[str, FileSum], kind: str) -> tuple[RunRecord | None, str | None]:
     """The record, or None and the reason: a record that is not valid must not keep anyone from using the weights."""
     if RECORD not in sums:
         return None, None
@@ -166,8 +187,8 @@ def _read_record(folder: Path, sums: dict[str, FileSum], config: ModelConfig) ->
         record = RunRecord.from_json(content)
     except ValueError as error:
         return None, str(error)[:300]
-    if record.kind != config.kind:
-        return None, f"it is of a {record.kind}, and the model is a {config.kind}"
+    if record.kind != kind:
+        return None, f"it is of a {record.kind}, and the model is a {kind}"
     return record, None
 
 

@@ -52,7 +52,7 @@ def save(
     """
     folder = Path(folder)
     _check_target(folder)
-    record = _check_record(record, model)
+    record = check_record(record, model)
     tensors = _collect_tensors(model, dtype)
     stored_dtype = next(iter(tensors.values())).dtype
     metadata = {
@@ -111,6 +111,11 @@ def split_shards(tensors: dict[str, np.ndarray], largest_shard: int) -> list[lis
 def _collect_tensors(model: LanguageModel, dtype: Any) -> dict[str, np.ndarray]:
     if model.is_frozen:
         raise ValueError("a frozen model has lost its gates and generators: save the live one and freeze after loading")
+    if model.adapters is not None:
+        raise ValueError(
+            "this model has adapters: tipshare.adapters.save writes them alone, and tipshare.adapters.merge makes them "
+            "part of the weights"
+        )
     if dtype is not None:
         model = model.astype(check_dtype(dtype))
     tensors = {name: np.asarray(leaf) for name, leaf in name_tensors(jax.device_get(model)).items()}
@@ -131,7 +136,7 @@ def check_dtype(dtype: Any) -> np.dtype:
     return config_file.DTYPE_NAMES[name]
 
 
-def _check_record(record: RunRecord | Mapping[str, Any] | None, model: LanguageModel) -> RunRecord | None:
+def check_record(record: RunRecord | Mapping[str, Any] | None, model: LanguageModel) -> RunRecord | None:
     if record is None:
         return None
     if not isinstance(record, RunRecord):

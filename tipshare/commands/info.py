@@ -42,13 +42,13 @@ def describe(checkpoint: "Checkpoint") -> dict[str, Any]:
     """What the command shows, as JSON fields."""
     from tipshare.model.parameters import count_parameters
 
-    counts, record = count_parameters(checkpoint.config), checkpoint.record
-    parts = {part: getattr(counts, part) for part in ("embedding", "block", "gates", "generators", "head")}
+    counts, record = count_parameters(checkpoint.shapes), checkpoint.record
     return {
         "kind": checkpoint.config.kind,
         "found": checkpoint.origin,
         "dtype": checkpoint.dtype.name,
-        "parameters": {**{part: count for part, count in parts.items() if count}, "total": counts.total},
+        "parameters": {**counts.parts, "total": counts.total},
+        "adapter": checkpoint.adapter,
         "recipe": record.recipe if record else None,
         "record": record.id if record else None,
         "record_problem": checkpoint.record_problem,
@@ -68,6 +68,11 @@ def _lines(shown: dict[str, Any]) -> list[str]:
         f"kind        {shown['kind']} ({shown['dtype']}), found by {shown['found']}",
         f"parameters  {total:,} ({parts})",
     ]
+    if shown["adapter"] is not None:
+        adapter = dict(shown["adapter"])
+        base = adapter.pop("base")
+        lines.append(f"base        {base['name']}, digest {base['digest'][:16]}")
+        lines.append(f"adapter     {', '.join(f'{name} {_words(value)}' for name, value in adapter.items())}")
     if shown["recipe"] is not None:
         settings = {name: shown["settings"][name] for name in SETTINGS if name in shown["settings"]}
         facts = [f"seed {shown['seed']}", f"{shown['num_steps']} steps", *(f"{k} {v}" for k, v in settings.items())]
@@ -79,3 +84,7 @@ def _lines(shown: dict[str, Any]) -> list[str]:
     for name, each in shown["files"].items():
         lines.append(f"file        {each['sha256'][:16]}  {each['size']:>12,}  {name}")
     return lines
+
+
+def _words(value: Any) -> str:
+    return " ".join(value) if isinstance(value, list) else str(value)

@@ -17,6 +17,7 @@ from tipshare.config import ModelConfig
 from tipshare.model.block import Block, gate_values
 from tipshare.model.depth import TimeEmbedding, at, check_depth, depth_grid, run_depth
 from tipshare.model.layers import LayerNorm, Linear, dropout, split_key
+from tipshare.model.low_rank import Adapters
 from tipshare.model.weights import SOURCES, WeightSource
 from tipshare.model.weights.generated import Generated
 from tipshare.text.tokenizer import Tokenizer
@@ -47,6 +48,7 @@ class LanguageModel(eqx.Module):
     final_norm: LayerNorm
     head: Linear  # embed -> vocab
     steps: int = eqx.field(static=True)  # depth steps of one pass
+    adapters: Adapters | None = None  # what is added to the weights of blocks
 
     @staticmethod
     def init(config: ModelConfig, *, key: PRNGKeyArray) -> "LanguageModel":
@@ -65,7 +67,7 @@ class LanguageModel(eqx.Module):
             block=source.init(config, time.Out, key=k_block),
             final_norm=final_norm,
             head=Linear.init(config.Embed, config.Vocab, key=k_head, use_bias=False, scale=HEAD_SCALE),
-            steps=config.num_layers,
+            steps=config.steps,
         )
 
     def __call__(self, tokens: Tokens, *, key: PRNGKeyArray | None = None, steps: int | None = None) -> NamedArray:
@@ -149,13 +151,14 @@ class LanguageModel(eqx.Module):
     def blocks(self, steps: int | None = None) -> Block:
         """The blocks of all depth steps: weights that depend on t have a `depth` axis, shared ones have none."""
         steps = self._check_steps(steps)
-        return self.source.along_depth(self.block, self._embed_time(depth_grid(steps), steps))
+        t = depth_grid(steps)
+        return self._adapt(self.source.along_depth(self.block, self._embed_time(t, steps)), t)
 
     def at(self, t: float) -> Block:
         """The block at depth t in (0, 1], with plain layers; kinds with weights per layer have one only at i/L."""
         t = check_depth(t)
         if self.config.is_continuous and not self.is_frozen:
-            return at(self.block, self._embed_time(t, self.steps))
+            return self._adapt(at(self.block, self._embed_time(t, self.steps)), hax.named(jnp.float32(t), ()))
         layer = round(t * self.steps) - 1
         if layer < 0 or abs((layer + 1) / self.steps - t) > 1e-6:
             raise ValueError(
@@ -182,7 +185,11 @@ class LanguageModel(eqx.Module):
     @property
     def is_frozen(self) -> bool:
         """Whether `freeze` made this model."""
-        return self.time is None and self.source.reads_time
+        if self.time is not None or not self.config.is_continuous:
+            return self.time is None and self.source.reads_time
+        # Plain sharing reads no t, but adapters that do leave their traces in the frozen weights.
+        arrays = jax.tree.leaves(self.block, is_leaf=lambda node: isinstance(node, NamedArray))
+        return self.source.reads_time or any(array.has_axis("depth") for array in arrays)
 
     def freeze(self, steps: int | None = None) -> Self:
         """The same function with the weights of every depth step worked out: no generator and no gate network left.
@@ -192,7 +199,9 @@ class LanguageModel(eqx.Module):
         """
         steps = self._check_steps(steps)
         final_norm = at(self.final_norm, self._embed_time(1.0, self.config.num_layers))
-        return dataclasses.replace(self, time=None, block=self.blocks(steps), final_norm=final_norm, steps=steps)
+        return dataclasses.replace(
+            self, time=None, block=self.blocks(steps), final_norm=final_norm, steps=steps, adapters=None
+        )
 
     def step_size(self, steps: int) -> float:
         """What a block's output is multiplied with: 1/steps for Euler; 1 for a residual step at the trained depth.
@@ -234,12 +243,15 @@ class LanguageModel(eqx.Module):
         return (
             f"LanguageModel({config.kind}, {config.weights} weights, width {config.hidden_dim}, "
             f"context {config.max_position_embeddings}, {config.vocab_size} token ids, {self.steps} depth steps, "
-            f"{count:,} parameters{', frozen' if self.is_frozen else ''})"
+            f"{count:,} parameters{', frozen' if self.is_frozen else ''}{', with adapters' if self.adapters else ''})"
         )
 
     def astype(self, dtype: Any) -> Self:
         """The model with all weights cast, for example to bfloat16; norms, softmax and loss still use float32."""
         return jax.tree.map(lambda leaf: leaf.astype(dtype) if eqx.is_inexact_array(leaf) else leaf, self)
+
+    def _adapt(self, block: Block, t: NamedArray) -> Block:
+        return block if self.adapters is None else self.adapters.on(block, t)
 
     def _embed_time(self, t: float | NamedArray, steps: int) -> NamedArray | None:
         if self.time is None:

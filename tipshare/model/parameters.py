@@ -1,5 +1,6 @@
 """How many numbers a model stores, and what for."""
 
+import dataclasses
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -23,6 +24,7 @@ class ParameterCounts:
         gates: Networks of the gates, and the time network that all of them share.
         generators: Hypernetworks that write weights or norms from t.
         head: The final norm and the projection to the vocabulary.
+        adapters: What was added to the weights of the blocks by fine-tuning.
     """
 
     embedding: int
@@ -30,14 +32,19 @@ class ParameterCounts:
     gates: int
     generators: int
     head: int
+    adapters: int = 0
 
     @property
     def total(self) -> int:
-        return self.embedding + self.block + self.gates + self.generators + self.head
+        return sum(self.parts.values())
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """The parts that are not empty, by name."""
+        return {name: count for name, count in dataclasses.asdict(self).items() if count}
 
     def __str__(self) -> str:
-        parts = ("embedding", "block", "gates", "generators", "head")
-        shown = ", ".join(f"{part} {getattr(self, part):,}" for part in parts if getattr(self, part))
+        shown = ", ".join(f"{part} {count:,}" for part, count in self.parts.items())
         return f"{self.total:,} parameters ({shown})"
 
 
@@ -60,6 +67,7 @@ def count_parameters(model: LanguageModel | ModelConfig, *, frozen: bool = False
         gates=gates + _size(model.time),
         generators=generators + final_generator,
         head=_size((model.final_norm, model.head)) - final_generator,
+        adapters=_size(model.adapters),
     )
 
 

@@ -29,7 +29,7 @@ TRAINING_TO_FORWARD = 3
 def parameters_by_part(config: ModelConfig) -> dict[str, int]:
     """Stored parameters by part, their `total`, and `effective`: those of the frozen model."""
     counts = count_parameters(config)
-    parts = {name: int(value) for name, value in dataclasses.asdict(counts).items()}
+    parts = {name: int(value) for name, value in dataclasses.asdict(counts).items() if name != "adapters"}
     return {**parts, "total": int(counts.total), "effective": int(count_parameters(config, frozen=True).total)}
 
 
@@ -40,9 +40,7 @@ def formula_flops_per_token(config: ModelConfig, length: int) -> float:
     cost of generating weights by a hypernetwork is shared by all tokens and left out.
     """
     frozen = eqx.filter_eval_shape(lambda: config.build(key=jax.random.key(0)).freeze())
-    return (
-        2.0 * (_matrix_entries(frozen) + frozen.head.weight.size) + 4.0 * config.num_layers * length * config.hidden_dim
-    )
+    return 2.0 * (_matrix_entries(frozen) + frozen.head.weight.size) + 4.0 * config.steps * length * config.hidden_dim
 
 
 def _matrix_entries(frozen: LanguageModel) -> int:

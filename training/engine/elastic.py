@@ -19,7 +19,7 @@ STREAM = 0xDE97
 def depths_of(recipe: Recipe, config: ModelConfig) -> tuple[int, ...]:
     """All numbers of depth steps that a run may use in training, from few to many."""
     if not recipe.depth_steps:
-        return (config.num_layers,)
+        return (config.steps,)
     if not config.is_continuous:
         raise ValueError(
             f"recipe {recipe.name} draws depth_steps={recipe.depth_steps}, but {config.kind} with "

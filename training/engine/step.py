@@ -80,7 +80,7 @@ class Program:
         if self.placement.mesh is not None:
             loss_shape = jax.ShapeDtypeStruct((), jnp.float32)
             shardings = self.placement.out_shardings(parameters, optimizer_state, loss_shape)
-        depth_steps = depth_steps or self.config.num_layers
+        depth_steps = depth_steps or self.config.steps
         step = jax.jit(partial(self._step, depth_steps=depth_steps), donate_argnums=(0, 1), **shardings)
         started = time.perf_counter()
         compiled = step.lower(parameters, optimizer_state, windows, np.int32(0), np.uint32(0)).compile()
@@ -135,11 +135,11 @@ class Program:
             model = model.astype(jnp.bfloat16)
         ids = windows.astype(jnp.int32)
         tokens, targets = (hax.named(side, ("batch", "position")) for side in (ids[:, :-1], ids[:, 1:]))
-        depth_steps = depth_steps or self.config.num_layers
-        if not self.recipe.consistency or depth_steps == self.config.num_layers:
+        depth_steps = depth_steps or self.config.steps
+        if not self.recipe.consistency or depth_steps == self.config.steps:
             return model.compute_loss(tokens, targets, key=key, steps=depth_steps, unroll=UNROLL)
         (own, _), (drawn, _) = (
-            model.hidden(tokens, key=key, steps=steps, unroll=UNROLL) for steps in (self.config.num_layers, depth_steps)
+            model.hidden(tokens, key=key, steps=steps, unroll=UNROLL) for steps in (self.config.steps, depth_steps)
         )
         apart = hax.mean(hax.square(drawn - jax.lax.stop_gradient(own))).scalar()
         extra = model.loss_of(drawn, targets) + apart.astype(jnp.float32)

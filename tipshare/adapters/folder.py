@@ -1,0 +1,174 @@
+"""Read an adapter folder: find its base, check that they belong together, and put both together."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax.random as jr
+
+from tipshare.adapters.apply import apply
+from tipshare.adapters.description import Description, digest_of
+from tipshare.checkpoint.checksums import read_checked, read_sums
+from tipshare.checkpoint.container import Header, read_header
+from tipshare.checkpoint.errors import CheckpointError
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, ADAPTER_WEIGHTS, CHECKSUMS, RECORD
+from tipshare.checkpoint.load import Checkpoint, mapped_weights, read_folder, read_record
+from tipshare.checkpoint.locate import Location, Origin, bundle_folder, list_bundled, locate
+from tipshare.checkpoint.names import name_tensors
+from tipshare.checkpoint.save import check_dtype
+from tipshare.checkpoint.strict_json import read_json
+from tipshare.model.language_model import LanguageModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdapterCheckpoint(Checkpoint):
+    """A checked adapter folder and its base; `load` gives the adapted model."""
+
+    base: Checkpoint
+    description: Description
+
+    def verify(self) -> None:
+        """Read all weights, of the base too, and raise CheckpointError unless all are sound and belong together."""
+        self.load()
+
+    def load(self, dtype: Any = None, *, verify: bool = True) -> LanguageModel:
+        """The adapted model; arguments as for `tipshare.load`, but float32 if no dtype is given.
+
+        Whether the base is the right one is compared in any case.
+        """
+        wanted = self.dtype if dtype is None else check_dtype(dtype)
+        base = self.base.load(verify=verify)
+        found, expected = digest_of(base), self.description.base.digest
+        if found != expected:
+            raise CheckpointError(
+                f"{self.description.base.name} is not the base of this adapter: the digest of its weights is "
+                f"{found[:12]}..., but {ADAPTER_CONFIG} asks for {expected[:12]}...; give the base it was trained on, "
+                "tipshare.adapters.load(folder, base=...)"
+            )
+        with mapped_weights(self.folder, self.sums, verify) as files:
+            adapters = self._fill(self.shapes.adapters, files, None, check_finite=verify)
+        prepared = self.description.prepare(base.astype(self.dtype))
+        return dataclasses.replace(prepared, adapters=adapters).astype(wanted)
+
+
+def load(
+    folder: str | Path,
+    *,
+    base: str | Path | None = None,
+    dtype: Any = None,
+    verify: bool = True,
+    revision: str | None = None,
+    cache_dir: str | Path | None = None,
+    token: str | bool | None = None,
+) -> LanguageModel:
+    """The adapted model of an adapter folder or Hub repository; `tipshare.load` does the same without `base`.
+
+    Args:
+        base: Where the base is, if not where the adapter says; it must be the same model.
+    """
+    place = locate(folder, revision=revision, cache_dir=cache_dir, token=token)
+    if not (place.folder / ADAPTER_CONFIG).is_file():
+        raise CheckpointError(f"{folder} has no {ADAPTER_CONFIG}: it is not an adapter; tipshare.load takes models")
+    found = read_adapter(place.folder, place.origin, base=base, cache_dir=cache_dir, token=token)
+    return found.load(dtype, verify=verify)
+
+
+def read_adapter(
+    folder: Path,
+    origin: Origin = "path",
+    *,
+    base: str | Path | None = None,
+    cache_dir: str | Path | None = None,
+    token: str | bool | None = None,
+) -> AdapterCheckpoint:
+    """Check all of an adapter folder and its base that can be checked without reading weights."""
+    sums = read_sums(folder)
+    if not {ADAPTER_CONFIG, ADAPTER_WEIGHTS} <= set(sums) <= {ADAPTER_CONFIG, ADAPTER_WEIGHTS, RECORD}:
+        raise CheckpointError(f"{CHECKSUMS} must list {ADAPTER_CONFIG}, {ADAPTER_WEIGHTS} and perhaps {RECORD}")
+    description = Description.from_fields(read_json(folder / ADAPTER_CONFIG))
+    read_checked(folder, ADAPTER_CONFIG, sums)
+    header = read_header(folder / ADAPTER_WEIGHTS)
+    name = description.base.name
+    place = (
+        _find_base(folder, origin, name, cache_dir, token)
+        if base is None
+        else locate(base, cache_dir=cache_dir, token=token)
+    )
+    if (place.folder / ADAPTER_CONFIG).is_file():
+        raise CheckpointError(f"the base {name!r:.120} is an adapter itself: merge it first, and adapt the result")
+    found = read_folder(place.folder, place.origin)
+    shapes = _adapted_shapes(description, found.shapes)
+    _check_tensors(header, shapes)
+    record, problem = read_record(folder, sums, found.config.kind)
+    return AdapterCheckpoint(
+        folder=folder,
+        origin=origin,
+        config=shapes.config,
+        dtype=next(iter(header.tensors.values())).dtype,
+        record=record,
+        record_problem=problem,
+        sums=sums,
+        headers={ADAPTER_WEIGHTS: header},
+        shapes=shapes,
+        adapter={each: value for each, value in description.to_fields().items() if "_type" not in each},
+        base=found,
+        description=description,
+    )
+
+
+def _find_base(
+    folder: Path, origin: Origin, name: str, cache_dir: str | Path | None, token: str | bool | None
+) -> Location:
+    """The base by its bundled name, its Hub id, or its place beside an adapter that is a folder of this machine."""
+    if name in list_bundled():
+        return Location(bundle_folder() / name, "bundle")
+    if name.startswith("."):
+        # An adapter from the Hub has no say in which folders of this machine are read.
+        if origin == "path" and (folder / name).is_dir():
+            return Location(folder / name, "path")
+        raise CheckpointError(
+            f"the base of this adapter was the folder {name!r:.120}, which is not here; say where it is: "
+            "tipshare.adapters.load(folder, base=...)"
+        )
+    if name.count("/") != 1:
+        raise CheckpointError(f"the base {name!r:.120} of this adapter is neither a bundled name nor a Hub id")
+    # With a revision, the name is never taken for a local folder.
+    return locate(name, revision="main", cache_dir=cache_dir, token=token)
+
+
+def _adapted_shapes(description: Description, base: LanguageModel) -> LanguageModel:
+    """The adapted model with shapes in the place of arrays, or a CheckpointError if the base is another one."""
+
+    def adapted(model: LanguageModel) -> LanguageModel:
+        return apply(
+            description.prepare(model),
+            key=jr.key(0),
+            rank=description.rank,
+            alpha=description.alpha,
+            targets=description.targets,
+            along_depth=description.along_depth,
+        )
+
+    try:
+        return eqx.filter_eval_shape(adapted, base)
+    except (TypeError, ValueError, OverflowError, MemoryError) as error:
+        raise CheckpointError(
+            f"{ADAPTER_CONFIG} does not fit {description.base.name!r:.120}: {str(error)[:300]}"
+        ) from error
+
+
+def _check_tensors(header: Header, shapes: LanguageModel) -> None:
+    expected = name_tensors(shapes.adapters)
+    wrong = sorted(set(expected) ^ set(header.tensors))
+    if wrong:
+        raise CheckpointError(f"{ADAPTER_WEIGHTS}: {wrong[0]!r:.120} is missing or not part of these adapters")
+    for name, entry in header.tensors.items():
+        if entry.shape != tuple(expected[name].shape):
+            raise CheckpointError(
+                f"{ADAPTER_WEIGHTS}: {name!r} has shape {str(list(entry.shape))[:80]}, but {ADAPTER_CONFIG} and the "
+                f"base make it {list(expected[name].shape)}"
+            )
+    if len({entry.dtype for entry in header.tensors.values()}) != 1:
+        raise CheckpointError(f"{ADAPTER_WEIGHTS}: its tensors have different dtypes")

@@ -1,0 +1,111 @@
+"""Write the adapters of a model as a folder of their own, and publish it."""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from tipshare.adapters.card import make_card
+from tipshare.adapters.description import Base, Description, digest_of, prepare, relative_name
+from tipshare.checkpoint import checksums
+from tipshare.checkpoint.container import is_finite, write_file, write_pieces
+from tipshare.checkpoint.hub import Published
+from tipshare.checkpoint.hub import push as push_folder
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, ADAPTER_WEIGHTS, CARD, CHECKSUMS, CONFIG, RECORD
+from tipshare.checkpoint.load import open_checkpoint
+from tipshare.checkpoint.names import name_tensors
+from tipshare.checkpoint.publish_files import published_files
+from tipshare.checkpoint.record import RunRecord
+from tipshare.checkpoint.save import check_record
+from tipshare.checkpoint.strict_json import dump_json, read_json
+from tipshare.files import sync
+from tipshare.model.language_model import LanguageModel
+
+
+def save(
+    model: LanguageModel,
+    folder: str | Path,
+    base: str | Path,
+    record: RunRecord | Mapping[str, Any] | None = None,
+) -> Path:
+    """Write the adapters of `model` to `folder`, in float32, and return the folder.
+
+    A new folder appears complete or not at all, as with `tipshare.save`.
+
+    Args:
+        base: The bundled name, Hub id or folder of the model without its adapters, to which it must be equal.
+        record: The run that trained the adapters; it fills the card.
+    """
+    folder = Path(folder)
+    if model.adapters is None:
+        raise ValueError("this model has no adapters: tipshare.save writes whole models")
+    _check_target(folder)
+    record = check_record(record, model)
+    described = describe(model, folder, base)
+    tensors = {
+        name: np.asarray(leaf, np.float32) for name, leaf in name_tensors(jax.device_get(model.adapters)).items()
+    }
+    for name, array in tensors.items():
+        if not is_finite(array):
+            raise ValueError(f"{name} holds NaN or infinity: these adapters would be of no use, save an earlier step")
+    texts = {ADAPTER_CONFIG: dump_json(described.to_fields())}
+    if record is not None:
+        texts[RECORD] = dump_json(record.to_fields())
+    with published_files(folder) as new:
+        sums = {ADAPTER_WEIGHTS: write_file(new / ADAPTER_WEIGHTS, tensors, {"format": "tipshare-adapter"})}
+        for name, content in texts.items():
+            sums[name] = write_pieces(new / name, [content])
+        write_pieces(new / CARD, [make_card(described, model.config, sums[ADAPTER_WEIGHTS].size, record).encode()])
+        write_pieces(new / CHECKSUMS, [dump_json(checksums.describe(sums))])
+        sync(new)
+    return folder
+
+
+def describe(model: LanguageModel, folder: Path, base: str | Path) -> Description:
+    """What the adapters of a model are; ValueError if the rest of it is not the base."""
+    checkpoint = open_checkpoint(base)
+    stored = checkpoint.load("float32")
+    layers = model.config.weights != stored.config.weights
+    depth_steps = None if model.steps == stored.steps else model.steps
+    rest = dataclasses.replace(model, adapters=None).astype(np.float32)
+    if digest_of(prepare(stored, depth_steps, layers=layers)) != digest_of(rest):
+        raise ValueError(
+            f"without its adapters this model is not {base}: an adapter folder holds adapters alone; save the whole "
+            "model with tipshare.adapters.merge and tipshare.save"
+        )
+    adapters = dict(model.adapters.items()) if model.adapters else {}
+    some = next(iter(adapters.values()))
+    rank = some.down.axis_size("rank")
+    along_depth = "per-depth" if some.down.has_axis("part") else "shared" if some.modulation is None else "time-indexed"
+    name = relative_name(checkpoint.folder, folder) if checkpoint.origin == "path" else str(base)
+    return Description(
+        base=Base(name=name, digest=digest_of(stored)),
+        rank=rank,
+        alpha=some.scale * rank,
+        targets=tuple(adapters),
+        along_depth=along_depth,
+        depth_steps=depth_steps,
+        to_layers=layers,
+    )
+
+
+def push(folder: str | Path, repo_id: str, **options: Any) -> Published:
+    """Upload an adapter folder in one commit; options as for `tipshare.push`. Its base must be there for others too."""
+    name = Description.from_fields(read_json(Path(folder) / ADAPTER_CONFIG)).base.name
+    if name.startswith("."):
+        raise ValueError(
+            f"the base of this adapter is a folder of this machine ({name}): push the base with tipshare.push, and "
+            "save the adapter with its Hub id as base"
+        )
+    return push_folder(folder, repo_id, **options)
+
+
+def _check_target(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; an adapter is a folder")
+    taken = [name for name in (CONFIG, CARD) if (folder / name).exists()]
+    if taken and not (folder / ADAPTER_CONFIG).exists():
+        raise ValueError(f"{folder} has a {taken[0]} that is not of an adapter: choose another folder, or delete it")
