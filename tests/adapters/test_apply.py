@@ -93,7 +93,8 @@ def test_layers_of_their_own_are_the_same_function(config: ModelConfig):
     model = build(config)
     steps = 5 if config.is_continuous else None
     grown = to_layers(model, steps)
-    assert grown.config.weights == "own" and not grown.is_frozen
+    assert grown.config.weights == "own"
+    assert not grown.is_frozen
     assert_allclose(logits_of(grown, TOKENS), _logits_at(model, steps), atol=1e-4, rtol=1e-4)
 
 
@@ -115,7 +116,7 @@ def test_what_cannot_be_adapted_is_said():
     model, key = build(GRID["standard"]), jax.random.key(0)
     with pytest.raises(ValueError, match="rank=0 must be a whole number, at least 1"):
         adapters.apply(model, key=key, rank=0)
-    with pytest.raises(ValueError, match="target 'mixer.leave' is no dense layer .* mixer.down"):
+    with pytest.raises(ValueError, match=r"target 'mixer\.leave' is no dense layer .* mixer\.down"):
         adapters.apply(model, key=key, targets=("mixer.leave",))
     with pytest.raises(ValueError, match="no target"):
         adapters.apply(model, key=key, targets=())

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 from haliax import Axis, NamedArray
+from jax.core import Tracer
 
 from tipshare.config import ModelConfig
 from tipshare.model.attention import Attention
@@ -103,11 +104,11 @@ def _plain_rate(rate: Rate, step_gate: NamedArray | None) -> Rate:
     if not gates:
         return rate
     gate = gates[0] if len(gates) == 1 else gates[0] * gates[1]
-    if not isinstance(gate.array, jax.core.Tracer) and not bool(jnp.all(gate.array > 0)):
+    if not isinstance(gate.array, Tracer) and not bool(jnp.all(gate.array > 0)):
         raise ValueError("a gate of A or delta is not above 0, which no plain layer can have: use gate='sigmoid'")
     raw = rate.log_rate
     if rate.is_softplus:
         raised = scale_by(hax.nn.softplus(raw), gate)
-        # The inverse of softplus; for large values, where exp would overflow, the two are equal.
-        return Rate(hax.where(raised > 20.0, raised, hax.log(hax.expm1(hax.minimum(raised, 20.0)))), is_softplus=True)
+        # The inverse of softplus, log(exp(y) - 1), in a form that does not overflow.
+        return Rate(raised + hax.log(-hax.expm1(-raised)), is_softplus=True)
     return Rate(raw.broadcast_axis([axis for axis in gate.axes if axis not in raw.axes]) + hax.log(gate))

@@ -28,14 +28,14 @@ def track_mean(recipe: Recipe) -> optax.GradientTransformation:
     """
     before = recipe.num_steps - max(1, round(recipe.average_tail * recipe.num_steps))
 
-    def init(parameters: Any) -> TailMean:
-        return TailMean(jnp.int32(0), jax.tree.map(jnp.zeros_like, parameters))
+    def init(params: Any) -> TailMean:
+        return TailMean(jnp.int32(0), jax.tree.map(jnp.zeros_like, params))
 
-    def update(updates: Any, state: TailMean, parameters: Any = None) -> tuple[Any, TailMean]:
+    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, TailMean]:
         step = state.step + 1
         share = jnp.where(step > before, 1.0 / jnp.maximum(step - before, 1), 0.0)
         mean = jax.tree.map(
-            lambda mean, weight, change: mean + share * (weight + change - mean), state.mean, parameters, updates
+            lambda mean, weight, change: mean + share * (weight + change - mean), state.mean, params, updates
         )
         return updates, TailMean(step, mean)
 
