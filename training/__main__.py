@@ -21,6 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     from training.commands.benchmark import Benchmark
     from training.commands.bundle import Bundle
     from training.commands.evaluate import Evaluate
+    from training.commands.lens import Lens
     from training.commands.push import Push, PushAll, PushSpace
     from training.commands.recipes import Recipes
     from training.commands.report import Report
@@ -33,6 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
         "sweep": Sweep,
         "evaluate": Evaluate,
         "report": Report,
+        "lens": Lens,
         "benchmark": Benchmark,
         "bundle": Bundle,
         "push": Push,
