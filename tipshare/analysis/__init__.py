@@ -4,6 +4,7 @@ Everything here goes through `model.blocks` and `model.at`, as the forward pass 
 """
 
 from tipshare.analysis.demand import Cost, Demand, demand_of
+from tipshare.analysis.inspection import Growth, Inspection, growth_of, inspect_text, main_numbers
 from tipshare.analysis.lens import Lens, TunedLens, lens
 from tipshare.analysis.lyapunov import (
     Exponents,
@@ -34,7 +35,9 @@ __all__ = [
     "Cost",
     "Demand",
     "Exponents",
+    "Growth",
     "HiddenPath",
+    "Inspection",
     "Lens",
     "Poles",
     "Sensitivity",
@@ -51,11 +54,14 @@ __all__ = [
     "effective_rank",
     "effective_weights",
     "exponents_of",
+    "growth_of",
     "hidden_path",
     "hidden_states",
+    "inspect_text",
     "kaplan_yorke",
     "lens",
     "lyapunov_exponents",
+    "main_numbers",
     "sensitivity",
     "spectra",
     "spectrum",

@@ -1,6 +1,7 @@
 """How different depth steps are in what they do to a text: hidden states, updates and attention."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import haliax as hax
 import numpy as np
@@ -147,14 +148,14 @@ def attention_weights(block: Block, x: NamedArray) -> NamedArray:
     HeadSize = attention.qkv.Out[-1]
     place = Place.from_start(x.resolve_axis("position"), HeadSize if attention.rotary else None)
     query, keys, _, _ = attention.project(block.attention_norm(x), place)
-    scores = hax.dot(query, keys.rename({"position": "key_position"}), axis=HeadSize) / HeadSize.size**0.5
+    scores: Any = hax.dot(query, keys.rename({"position": "key_position"}), axis=HeadSize) / HeadSize.size**0.5
     return hax.nn.softmax(hax.where(place.visible, scores, HIDDEN_SCORE), "key_position")
 
 
 def _attention(block: Block, x: NamedArray, step_size: float) -> Array:
     """{entropy | distance, heads, position}."""
     del step_size
-    weights = attention_weights(block, x)
+    weights: Any = attention_weights(block, x)
     Position, KeyPosition = (weights.resolve_axis(name) for name in ("position", "key_position"))
     back = hax.arange(Position).broadcast_axis(KeyPosition) - hax.arange(KeyPosition)
     entropy = -hax.sum(weights * hax.log2(hax.maximum(weights, 1e-30)), KeyPosition)

@@ -49,7 +49,7 @@ class Spectrum:
     @property
     def largest_real(self) -> np.ndarray:
         """The largest real part of an eigenvalue, {depth, head}: above 0, the linear flow dx/dt = W x grows."""
-        return self.eigenvalues.real.max(axis=-1)
+        return np.real(self.eigenvalues).max(axis=-1)
 
     @property
     def magnitude(self) -> np.ndarray:
@@ -140,7 +140,8 @@ def _decompose(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndar
     if left.shape[-1] < left.shape[-2]:
         eigenvalues = np.linalg.eigvals(right @ left)
         # left = Q1 R1 and right^T = Q2 R2, so that left @ right and R1 R2^T have the same singular values.
-        first, second = (np.linalg.qr(each, mode="r") for each in (left, right.swapaxes(-1, -2)))
+        first: Any = np.linalg.qr(left, mode="r")
+        second: Any = np.linalg.qr(right.swapaxes(-1, -2), mode="r")
         product = first @ second.swapaxes(-1, -2)
     else:
         product = left @ right

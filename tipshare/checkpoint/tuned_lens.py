@@ -115,5 +115,7 @@ def _weights(checkpoint: Checkpoint) -> dict[str, str]:
 def _sum_of(fields: dict[str, Any]) -> FileSum:
     entry = fields.get("lens")
     if fields.get("format_version") != VERSION or not isinstance(entry, dict) or set(entry) != {"size", "sha256"}:
-        raise CheckpointError(f"{DESCRIPTION} must have format_version {VERSION} and a lens with size and sha256: {TRAIN}")
+        raise CheckpointError(
+            f"{DESCRIPTION} must have format_version {VERSION} and a lens with size and sha256: {TRAIN}"
+        )
     return FileSum(**entry)

@@ -43,7 +43,9 @@ class Lens:
         start = time.perf_counter()
         lens, done = train_lens(model, corpus, num_steps=self.num_steps, seed=self.seed)
         path = save_lens(lens, checkpoint, done, self.out)
-        print(f"{'depth t':>8} {'logit lens':>11} {'tuned lens':>11}   (KL to the last depth, nats, {corpus.name} valid)")
+        print(
+            f"{'depth t':>8} {'logit lens':>11} {'tuned lens':>11}   (KL to the last depth, nats, {corpus.name} valid)"
+        )
         pairs = zip(done.divergences_before, done.divergences_after, strict=True)
         for step, (before, after) in enumerate(pairs):
             print(f"{step / model.steps:8.3f} {before:11.4f} {after:11.4f}")

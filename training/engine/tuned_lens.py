@@ -36,7 +36,8 @@ def train_lens(
     The sum over depths of KL(last prediction | prediction through the lens) is made small by Adam with a linearly
     falling learning rate (Belrose et al., 2023). The maps start as the logit lens; the model itself is not trained.
     """
-    check_whole("num_steps", num_steps), check_whole("batch_size", batch_size)
+    check_whole("num_steps", num_steps)
+    check_whole("batch_size", batch_size)
     check_number("learning_rate", learning_rate, above=0.0)
     length = min(check_whole("length", length), model.config.max_position_embeddings)
     corpus.check_length(length)
