@@ -224,8 +224,8 @@ def lens_in_words(found: Lens) -> str:
     divergence = found.divergences.mean(axis=1)
     return (
         f"Read through the {which} lens, {halfway:.0%} of the predictions are final by t = 0.5; the mean divergence "
-        f"from the last depth falls from {divergence[0]:.2f} nats at the embedding to {divergence[-2]:.2f} before the last "
-        "depth step."
+        f"from the last depth falls from {divergence[0]:.2f} nats at the embedding to {divergence[-2]:.2f} before the "
+        "last depth step."
     )
 
 
