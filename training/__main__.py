@@ -20,6 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     from training.commands.benchmark import Benchmark
     from training.commands.bundle import Bundle
+    from training.commands.dynamics import Dynamics
     from training.commands.evaluate import Evaluate
     from training.commands.lens import Lens
     from training.commands.push import Push, PushAll, PushSpace
@@ -35,6 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         "evaluate": Evaluate,
         "report": Report,
         "lens": Lens,
+        "dynamics": Dynamics,
         "benchmark": Benchmark,
         "bundle": Bundle,
         "push": Push,
