@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from training.recipes.ablations import ablations
-from training.recipes.recipe import Recipe
+from training.recipes.recipe import Recipe, Variant
 
 _PUBLISHED = Recipe(
     name="published-1000",
@@ -46,7 +46,7 @@ _SHOWCASE = Recipe(
     # The best for each kind in a search over runs of 300 steps, whose records are in checkpoints/runs.jsonl. A model
     # with own weights for every layer needs a smaller learning rate than a shared block.
     learning_rate=4e-3,
-    kind_learning_rates={"standard": 2e-3, "neural-ode": 5e-4},
+    by_model={"standard": {"learning_rate": 2e-3}, "neural-ode": {"learning_rate": 5e-4}},
     schedule="cosine",
     warmup_steps=200,
     weight_decay=0.1,
@@ -58,6 +58,27 @@ _SHOWCASE = Recipe(
     model=dict(hidden_dim=256, num_heads=4, num_layers=6),
     seeds=(42,),
 )
+
+# What the two protocols of 1,000 tuned steps share. Muon's rates are of its own scale, see `training.engine.muon`.
+_TUNED = replace(
+    _PUBLISHED,
+    name="tuned-1000",
+    summary="1,000 steps with every model at its own best setting; depth fixed at six steps",
+    optimizer="muon",
+    betas=(0.9, 0.99),
+    learning_rate=4e-3,
+    schedule="cosine",
+    warmup_steps=100,
+    weight_decay=0.1,
+    clip_norm=1.0,
+    full_evaluation=(),
+    depth_evaluation=(2, 3, 4, 5, 6, 8, 10, 12, 18),
+    save_every=250,
+    model={**_PUBLISHED.model, "time_features": "smooth"},
+)
+
+# On average six depth steps per training step, so that a run costs what one at six costs.
+_DRAWN = dict(depth_steps=(3, 4, 6, 8, 12), depth_weights=(2.0, 1.0, 3.0, 1.0, 1.0))
 
 _QUICK = Recipe(
     name="quick",
@@ -135,6 +156,19 @@ RECIPES: dict[str, Recipe] = {
         ),
     ),
     "showcase": _SHOWCASE,
+    "tuned-1000": _TUNED,
+    "elastic-1000": replace(
+        _TUNED,
+        name="elastic-1000",
+        summary="as tuned-1000, with the number of depth steps drawn anew for every training step",
+        **_DRAWN,
+        variants={
+            "time-indexed-ssm": Variant("time-indexed-ssm"),
+            "time-indexed-mlp": Variant("time-indexed-mlp"),
+            "neural-ode": Variant("neural-ode"),
+            "time-indexed-ssm, tied": Variant("time-indexed-ssm", {"weights": "tied"}),
+        },
+    ),
     **ablations(_PUBLISHED),
 }
 

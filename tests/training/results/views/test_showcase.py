@@ -60,6 +60,6 @@ def test_the_bundled_runs_have_the_best_rate_of_the_recorded_search_with_a_worse
             for run in records
             if run.kind == kind and SEARCH.fullmatch(run.recipe)
         }
-        taken = showcase.settings_of(kind)["learning_rate"]
+        taken = showcase.for_model(kind).learning_rate
         assert taken == min(tried, key=lambda rate: tried[rate])
         assert min(tried) < taken < max(tried)
