@@ -8,7 +8,7 @@ from training.recipes.recipe import Recipe, Variant
 _PUBLISHED = Recipe(
     name="published-1000",
     summary="the published five-seed protocol on WikiText-2, with causal models",
-    model=dict(hidden_dim=256, num_heads=4, num_layers=6),
+    model=dict(hidden_dim=256, num_heads=4, num_layers=6, time_features="published"),
 )
 
 _SHAKESPEARE_CPU = Recipe(
