@@ -55,11 +55,11 @@ _TUNED = replace(
         "neural-ode": {"optimizer": "adamw", "learning_rate": 5e-4},
         "time-indexed-mlp": {"learning_rate": 8e-3, "adam_learning_rate": 4e-3},
     },
-    model={**_PUBLISHED.model, "time_features": "smooth"},
+    model={**_PUBLISHED.model, "time_features": "smooth", "step_features": True},
 )
 
 # On average six depth steps per training step, so that a run costs what one at six costs.
-_DRAWN = dict(depth_steps=(3, 4, 6, 8, 12), depth_weights=(2.0, 1.0, 3.0, 1.0, 1.0))
+_DRAWN = dict(depth_steps=(3, 4, 6, 8, 12), depth_weights=(2.0, 1.0, 5.0, 1.0, 1.0))
 
 _SHOWCASE = replace(
     _TUNED,
