@@ -139,6 +139,15 @@ RECIPES: dict[str, Recipe] = {
         model=dict(hidden_dim=512, num_heads=8, num_layers=8),
     ),
     "shakespeare-cpu": _SHAKESPEARE_CPU,
+    "shakespeare-cpu-tuned": replace(
+        _SHAKESPEARE_CPU,
+        name="shakespeare-cpu-tuned",
+        summary="nanoGPT's CPU budget on tiny Shakespeare, spent on a wide shared block",
+        optimizer="muon",
+        learning_rate=4e-3,
+        by_model=_TUNED.by_model,
+        model={**_TUNED.model, "use_bias": False},
+    ),
     "shakespeare": replace(
         _SHAKESPEARE_CPU,
         name="shakespeare",
