@@ -22,7 +22,9 @@ def main(arguments: list[str] | None = None) -> int:
 
     from training.commands.benchmark import Benchmark
     from training.commands.bundle import Bundle
+    from training.commands.dynamics import Dynamics
     from training.commands.evaluate import Evaluate
+    from training.commands.lens import Lens
     from training.commands.push import Push, PushAll, PushSpace
     from training.commands.recipes import Recipes
     from training.commands.report import Report
@@ -35,6 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
         "sweep": Sweep,
         "evaluate": Evaluate,
         "report": Report,
+        "lens": Lens,
+        "dynamics": Dynamics,
         "benchmark": Benchmark,
         "bundle": Bundle,
         "push": Push,
