@@ -2,6 +2,7 @@
 
 import json
 import re
+import secrets
 import threading
 from dataclasses import dataclass
 from functools import cache
@@ -82,12 +83,35 @@ class ModelShelf:
         self._checkpoints: dict[str, Checkpoint] = {}
         self._models: dict[str, LanguageModel] = {}
         self._added: list[str] = []
+        self._owned: dict[str, list[str]] = {}
 
-    def names(self) -> list[str]:
-        """Bundled models, ordered by kind, then those that were added."""
+    def names(self, visitor: str = "") -> list[str]:
+        """Bundled models, ordered by kind, then those that were added, then what only this visitor sees."""
         with self._guard:
-            added = list(self._added)
+            added = [*self._added, *self._owned.get(visitor, ())]
         return [*sorted(list_bundled(), key=_bundled_order), *added]
+
+    def put_for(self, visitor: str, folder: Path, title: str) -> str:
+        """Put a checkpoint of a visitor's own on the shelf, listed for them alone; returns the name to `get` it by.
+
+        The name cannot be guessed, so whoever knows it may use the model.
+        """
+        checkpoint = read_folder(folder)
+        name = f"{title}-{secrets.token_hex(8)}"
+        with self._guard:
+            self._checkpoints[name] = checkpoint
+            self._owned.setdefault(visitor, []).append(name)
+        return name
+
+    def remove_for(self, visitor: str, name: str) -> None:
+        """Take a visitor's own model off the shelf; one that is not there does no harm."""
+        with self._guard:
+            kept = [each for each in self._owned.pop(visitor, ()) if each != name]
+            if kept:
+                self._owned[visitor] = kept
+            self._checkpoints.pop(name, None)
+            self._models.pop(name, None)
+            self._loading.pop(name, None)
 
     def add(self, source: str) -> str:
         """Put a model on the shelf by its Hub id or bundled name; returns the name to `get` it by."""
@@ -113,13 +137,15 @@ class ModelShelf:
 
     def label(self, name: str) -> str:
         """The kind's title, or the record's label; with the model's name if another model has the same title."""
-        titles = {each: self._title(each) for each in self.names()}
-        title = titles.get(name, name)
-        return title if list(titles.values()).count(title) == 1 else f"{title} ({name})"
+        title = self._title(name)
+        if self._is_owned(name):
+            return f"{title} ({name.rpartition('-')[0]})"
+        titles = [self._title(each) for each in self.names()]
+        return title if titles.count(title) <= 1 else f"{title} ({name})"
 
-    def choices(self) -> list[tuple[str, str]]:
-        """Label and name of every model, as Gradio's lists take them."""
-        return [(self.label(name), name) for name in self.names()]
+    def choices(self, visitor: str = "") -> list[tuple[str, str]]:
+        """Label and name of every model that a visitor sees, as Gradio's lists take them."""
+        return [(self.label(name), name) for name in self.names(visitor)]
 
     def describe(self, name: str) -> Listing:
         """What is known of a model without reading its weights."""
@@ -139,11 +165,15 @@ class ModelShelf:
 
     def _known(self, name: str) -> str:
         names = self.names()
-        if name not in names:
+        if name not in names and not self._is_owned(name):
             raise ValueError(
                 f"there is no model {str(name)[:80]!r} on the shelf; there are {', '.join(names) or 'none'}"
             )
         return name
+
+    def _is_owned(self, name: str) -> bool:
+        with self._guard:
+            return any(name in names for names in self._owned.values())
 
     def _lock_of(self, name: str) -> threading.Lock:
         with self._guard:

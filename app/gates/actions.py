@@ -38,9 +38,9 @@ class GateActions:
         self._shelf = shelf
         self._cache = ViewCache()
 
-    def choices(self) -> list[tuple[str, str]]:
-        """Label and name of every model on the shelf; a model that cannot be opened goes by its name."""
-        return [(self._label(name), name) for name in self._shelf.names()]
+    def choices(self, visitor: str = "") -> list[tuple[str, str]]:
+        """Label and name of every model that a visitor sees; a model that cannot be opened goes by its name."""
+        return [(self._label(name), name) for name in self._shelf.names(visitor)]
 
     def default(self) -> str | None:
         """The model to begin with: the first one with gates."""
@@ -74,13 +74,13 @@ class GateActions:
         looked = self._look(model, other)
         return draw_at_depth([(entry, self._cache.of(entry).at(t)) for entry, _ in looked]) if looked else _nothing()
 
-    def weights(self, name: str | None) -> tuple[str, go.Figure, go.Figure]:
-        """Similarity between depths and norms along depth, of all models."""
+    def weights(self, name: str | None, visitor: str = "") -> tuple[str, go.Figure, go.Figure]:
+        """Similarity between depths and norms along depth, of all models that a visitor sees."""
         if name is not None and name not in NAMES:
             raise ValueError(f"no weight is called {name!r}; the names are {', '.join(NAMES)}")
         looked: Looked = []
         unread = []
-        for each in self._shelf.names()[:MOST_PANELS]:
+        for each in self._shelf.names(visitor)[:MOST_PANELS]:
             try:
                 looked += self._look(each, None)
             except ValueError:

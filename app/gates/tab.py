@@ -73,8 +73,8 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         predictions = _figure("Next byte if it stopped here", "gates-predictions")
         path = _figure("Hidden state of the last byte", "gates-path")
 
-    def list_models(chosen: str | None, compared: str | None) -> tuple[dict, dict]:
-        choices = actions.choices()
+    def list_models(request: gr.Request, chosen: str | None, compared: str | None) -> tuple[dict, dict]:
+        choices = actions.choices(str(request.session_hash))
         names = [name for _, name in choices]
         return (
             gr.update(choices=choices, value=chosen if chosen in names else actions.default()),
@@ -90,8 +90,8 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
     def draw_at_depth(chosen: str | None, compared: str | None, t: float) -> PlotData:
         return for_page(actions.at_depth(chosen, compared, t), "gates_at_depth")
 
-    def draw_weights(name: str) -> tuple[str, PlotData, PlotData]:
-        told, alike, sizes = actions.weights(name or None)
+    def draw_weights(request: gr.Request, name: str) -> tuple[str, PlotData, PlotData]:
+        told, alike, sizes = actions.weights(name or None, str(request.session_hash))
         return told, for_page(alike, "weight_similarity"), for_page(sizes, "weight_norms")
 
     def follow(chosen: str | None, compared: str | None, text: str) -> tuple[str, PlotData, PlotData]:

@@ -33,7 +33,7 @@ class Card:
     foot: gr.HTML
 
 
-def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs, arrival: Any) -> None:
+def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Runs, arrival: Any) -> None:
     """Lay out the tab inside an open `gr.Tab`.
 
     Args:
@@ -125,10 +125,12 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs, arrival: 
     build_api(actions)
     demo.load(actions.open_page, None, [*controls, *shown], api_name="open_page", **QUICK)
 
-    def refresh_models(chosen: list[str]) -> gr.CheckboxGroup:
-        return gr.CheckboxGroup(choices=shelf.choices(), value=chosen)
+    def refresh_models(request: gr.Request, chosen: list[str]) -> gr.CheckboxGroup:
+        return gr.CheckboxGroup(choices=shelf.choices(str(request.session_hash)), value=chosen)
 
     arrival.success(refresh_models, models, models, api_name="refresh_models", **QUICK)
+    # What the visitor trained in the meantime.
+    tab.select(refresh_models, models, models, api_name="list_models", **QUICK)
 
 
 def _build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:
