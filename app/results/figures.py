@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from app.plot_style import DARK_TEXT, new_figure, plain, symbol_of, transparent, words_figure, wrap_words
+from app.plot_style import new_figure, plain, see_through, symbol_of, transparent, words_figure, wrap_words
 from tipshare.kinds import colour_of
 from training.results.formatting import count_in_words
 from training.results.views.figure import Cell, FigureView, Mark, lines_of, rows_and_columns
@@ -112,11 +112,11 @@ def _matrix(view: FigureView[Cell]) -> go.Figure:
         text=laid_out(text),
         customdata=laid_out(lambda cell: wrap_words(cell.words or ", ".join(cell.lines), 56)),
         texttemplate="%{text}",
-        textfont={"color": DARK_TEXT, "size": 11},
+        textfont={"size": 11},
         hovertemplate="%{customdata}<extra></extra>",
         hoverongaps=False,
         # A scale that has every colour at the place of its number.
-        colorscale=[[place / (len(colours) - 1), each] for place, each in enumerate(colours)],
+        colorscale=[[place / (len(colours) - 1), see_through(each)] for place, each in enumerate(colours)],
         zmin=0,
         zmax=len(colours) - 1,
         xgap=3,
