@@ -71,7 +71,7 @@ def options_of(kind: str, recipe: Recipe = RECIPE) -> dict[str, Option]:
             more = ("weight_decay=0",) if name == "adam" else ()
             found[f"optimizer={name}"] = Option(f"optimizer: {name.title()}", name, (f"optimizer={name}", *more))
     for rate in RATES:
-        title = f"learning rate: {rate:g} instead of {recipe.rate_of(kind):g}"
+        title = f"learning rate: {rate:g} instead of {recipe.learning_rate:g}"
         found[f"rate={rate:g}"] = Option(title, f"rate {rate:g}", (f"learning_rate={rate:g}",))
     return found
 
