@@ -34,9 +34,13 @@ class GateViews:
 class GateActions:
     """The views of the models on a shelf."""
 
-    def __init__(self, shelf: ModelShelf) -> None:
+    def __init__(self, shelf: ModelShelf, cache: ViewCache | None = None) -> None:
         self._shelf = shelf
-        self._cache = ViewCache()
+        self._cache = cache or ViewCache()
+
+    def of(self, visitor: str | None) -> "GateActions":
+        """The same actions with the models that a visitor sees."""
+        return GateActions(self._shelf.of(visitor), self._cache)
 
     def choices(self) -> list[tuple[str, str]]:
         """Label and name of every model on the shelf; a model that cannot be opened goes by its name."""
