@@ -36,13 +36,17 @@ class GateViews:
 class GateActions:
     """The views of the models on a shelf."""
 
-    def __init__(self, shelf: ModelShelf) -> None:
+    def __init__(self, shelf: ModelShelf, cache: ViewCache | None = None) -> None:
         self._shelf = shelf
-        self._cache = ViewCache()
+        self._cache = cache or ViewCache()
 
-    def choices(self, visitor: str = "") -> list[tuple[str, str]]:
-        """Label and name of every model that a visitor sees; a model that cannot be opened goes by its name."""
-        return [(self._label(name), name) for name in self._shelf.names(visitor)]
+    def of(self, visitor: str | None) -> "GateActions":
+        """The same actions with the models that a visitor sees."""
+        return GateActions(self._shelf.of(visitor), self._cache)
+
+    def choices(self) -> list[tuple[str, str]]:
+        """Label and name of every model on the shelf; a model that cannot be opened goes by its name."""
+        return [(self._label(name), name) for name in self._shelf.names()]
 
     def default(self) -> str | None:
         """The model to begin with: the first one with gates."""
@@ -82,13 +86,13 @@ class GateActions:
         looked = self._look(model, other)
         return draw_at_depth([(entry, self._cache.of(entry).at(t)) for entry, _ in looked]) if looked else _nothing()
 
-    def weights(self, name: str | None, visitor: str = "") -> tuple[str, go.Figure, go.Figure]:
-        """Similarity between depths and norms along depth, of all models that a visitor sees."""
+    def weights(self, name: str | None) -> tuple[str, go.Figure, go.Figure]:
+        """Similarity between depths and norms along depth, of all models."""
         if name is not None and name not in NAMES:
             raise ValueError(f"no weight is called {name!r}; the names are {', '.join(NAMES)}")
         looked: Looked = []
         unread = []
-        for each in self._shelf.names(visitor)[:MOST_PANELS]:
+        for each in self._shelf.names()[:MOST_PANELS]:
             try:
                 looked += self._look(each, None)
             except ValueError:

@@ -76,29 +76,34 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         path = _figure("Hidden state of the last byte", "gates-path")
 
     def list_models(request: gr.Request, chosen: str | None, compared: str | None) -> tuple[dict, dict]:
-        choices = actions.choices(str(request.session_hash))
+        mine = actions.of(request.session_hash)
+        choices = mine.choices()
         names = [name for _, name in choices]
         return (
-            gr.update(choices=choices, value=chosen if chosen in names else actions.default()),
+            gr.update(choices=choices, value=chosen if chosen in names else mine.default()),
             gr.update(choices=[("nothing", NOBODY), *choices], value=compared if compared in names else NOBODY),
         )
 
-    def draw(chosen: str | None, compared: str | None, name: str | None, units: str, shown: str) -> tuple:
-        views = actions.views(chosen, compared, name, units, shown)
+    def draw(
+        request: gr.Request, chosen: str | None, compared: str | None, name: str | None, units: str, shown: str
+    ) -> tuple:
+        views = actions.of(request.session_hash).views(chosen, compared, name, units, shown)
         choice = gr.update(choices=_places(views.names), value=views.name, info=MEANINGS[views.name])
         orders = gr.update(choices=list(views.orders.items()), value=views.order)
         figures = {"gates": views.heat_map, "gate_curves": views.curves, "gate_distributions": views.distributions}
         return choice, orders, views.words, *(for_page(figure, file) for file, figure in figures.items())
 
-    def draw_at_depth(chosen: str | None, compared: str | None, t: float) -> PlotData:
-        return for_page(actions.at_depth(chosen, compared, t), "gates_at_depth")
+    def draw_at_depth(request: gr.Request, chosen: str | None, compared: str | None, t: float) -> PlotData:
+        return for_page(actions.of(request.session_hash).at_depth(chosen, compared, t), "gates_at_depth")
 
     def draw_weights(request: gr.Request, name: str) -> tuple[str, PlotData, PlotData]:
-        told, alike, sizes = actions.weights(name or None, str(request.session_hash))
+        told, alike, sizes = actions.of(request.session_hash).weights(name or None)
         return told, for_page(alike, "weight_similarity"), for_page(sizes, "weight_norms")
 
-    def follow(chosen: str | None, compared: str | None, text: str) -> tuple[str, PlotData, PlotData]:
-        told, said, moved = actions.follow(chosen, compared, text)
+    def follow(
+        request: gr.Request, chosen: str | None, compared: str | None, text: str
+    ) -> tuple[str, PlotData, PlotData]:
+        told, said, moved = actions.of(request.session_hash).follow(chosen, compared, text)
         return told, for_page(said, "predictions_along_depth"), for_page(moved, "hidden_path")
 
     lists: dict[str, Any] = {"inputs": [model, other], "outputs": [model, other], "show_progress": "hidden"}

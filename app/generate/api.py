@@ -44,11 +44,12 @@ def build_api(actions: GenerateActions) -> None:
             steps: Depth steps of the kinds with continuous depth; 0 for as many as in training.
         """
         values = (prompt, models, temperature, top_k, top_p, min_p, penalty, length, seed, steps)
-        yield from actions.write_plainly(str(request.session_hash), WritingRequest.of_controls(*values))
+        yield from actions.of(request).write_plainly(str(request.session_hash), WritingRequest.of_controls(*values))
 
-    def models() -> list[dict]:
-        """The models of the page: name, kind, parameters and loss."""
-        listings = [actions.shelf.describe(name) for name in actions.shelf.names()]
+    def models(request: gr.Request) -> list[dict]:
+        """The models of the page, and those that you loaded: name, kind, parameters and loss."""
+        shelf = actions.of(request).shelf
+        listings = [shelf.describe(name) for name in shelf.names()]
         return [
             {
                 "name": each.name,

@@ -158,8 +158,9 @@ class TrainActions:
             number = self._count[visitor] = self._count.get(visitor, 0) + 1
         archive = self._archives / secrets.token_hex(16) / f"tipshare-{run.request.kind}-{number}.zip"
         write_archive(folder / CHECKPOINT, archive)
-        name = self._shelf.put_for(visitor, folder / CHECKPOINT, f"mine-{number}")
-        label = self._shelf.label(name)
+        shelf = self._shelf.of(visitor)
+        name = shelf.put(folder / CHECKPOINT, f"mine-{number}")
+        label = shelf.label(name)
         with self._guard:
             kept = [*self._trained.pop(visitor, []), Trained(name, label, run, folder / CHECKPOINT, archive)]
             dropped = [(visitor, each) for each in kept[:-MOST_KEPT]]
@@ -171,7 +172,7 @@ class TrainActions:
             self._delete(owner, each)
 
     def _delete(self, owner: str, trained: Trained) -> None:
-        self._shelf.remove_for(owner, trained.name)
+        self._shelf.of(owner).remove(trained.name)
         shutil.rmtree(trained.folder.parent, ignore_errors=True)
         shutil.rmtree(trained.archive.parent, ignore_errors=True)
 

@@ -62,15 +62,15 @@ def test_a_run_ends_with_its_record_and_all_that_was_seen_of_it(page):
 def test_what_was_trained_is_on_the_shelf_of_its_visitor_alone(page):
     shelf, _, view = page
     name = view.trained.name
-    assert shelf.names("ada") == [name]
-    assert shelf.names() == shelf.names("ben") == []
-    assert shelf.choices("ada") == [("Time-Indexed MLP (mine-1)", name)]
-    entry = shelf.get(name)
+    assert shelf.of("ada").names() == [name]
+    assert shelf.names() == shelf.of("ben").names() == []
+    assert shelf.of("ada").choices() == [("Time-Indexed MLP (mine-1)", name)]
+    entry = shelf.of("ada").get(name)
     assert entry.loss == view.now.record.final["valid_loss"]
     assert tipshare.generate(entry.model, "a", max_bytes=3).text
-    for guess in ("mine-1", name[:-1], ""):
+    for other in (shelf, shelf.of("ben")):
         with pytest.raises(ValueError, match="there is no model"):
-            shelf.get(guess)
+            other.get(name)
 
 
 def test_the_archive_is_a_checkpoint_folder_with_its_record(page, tmp_path):
@@ -90,7 +90,7 @@ def test_only_the_newest_models_are_kept(page, monkeypatch):
     monkeypatch.setattr(kept_by, "MOST_KEPT", 1)
     made = last_of(actions, "ada").trained
     assert (made.label, view.trained.label) == ("Time-Indexed MLP (mine-2)", "Time-Indexed MLP (mine-1)")
-    assert shelf.names("ada") == [made.name]
+    assert shelf.of("ada").names() == [made.name]
     assert not view.trained.archive.exists()
 
 
@@ -118,7 +118,7 @@ def test_a_run_that_is_stopped_before_its_first_step_keeps_nothing(page):
     assert last.now.state == "stopped"
     assert "stopped before the first training step" in show_state(last.now, None)
     assert last.trained is None
-    assert shelf.names("ben") == []
+    assert shelf.of("ben").names() == []
 
 
 def test_others_wait_see_their_place_and_may_leave_the_line(page):
@@ -151,18 +151,18 @@ def test_nothing_is_left_of_a_visitor_who_goes_in_the_middle_of_a_run(page):
     wait_until_idle(actions)
     assert len(actions.line) == 0
     assert actions.newest("fay") is None
-    assert shelf.names("fay") == []
+    assert shelf.of("fay").names() == []
 
 
 def test_a_visitor_who_goes_takes_their_models_along(page, tmp_path):
     shelf, actions, _ = page
     made = last_of(actions, "gus").trained
-    name = shelf.get(made.name).name
+    assert shelf.of("gus").get(made.name).name == made.name
     actions.leave("gus")
     assert not made.folder.exists()
     assert not made.archive.exists()
     with pytest.raises(ValueError, match="there is no model"):
-        shelf.get(name)
+        shelf.of("gus").get(made.name)
 
 
 def test_a_run_that_takes_too_long_ends_and_is_kept(page, monkeypatch):
