@@ -5,6 +5,7 @@ from typing import Any
 import gradio as gr
 
 from app.errors import shown_to_user
+from app.events import ON_PAGE
 from app.generate.cards import show_line
 from app.shelf import ModelShelf
 from app.shelf.limits import in_words as limits
@@ -63,7 +64,8 @@ def build_header(shelf: ModelShelf) -> Any:
         shown_to_user(load_model),
         source,
         [arrived, note],
-        api_name="load_model",
+        api_name="load_from_hub",
+        **ON_PAGE,
         show_progress="full",
         show_progress_on=note,
     )

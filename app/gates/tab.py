@@ -8,6 +8,7 @@ from gradio.components.plot import PlotData
 from app.errors import shown_to_user
 from app.events import ON_PAGE
 from app.gates.actions import GateActions
+from app.gates.api import build_api
 from app.gates.arrays import MEANINGS, NAMES
 from app.gates.figures import COLOURS, ORDERS
 from app.plot_style import for_page
@@ -24,6 +25,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         arrival: The event of a model that was put on the shelf, whose success brings it into the lists.
     """
     actions = GateActions(shelf)
+    build_api(shelf)
 
     with gr.Row():
         with gr.Column(scale=1, min_width=260):

@@ -172,10 +172,11 @@ def _build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:
         shown_to_user(score),
         [text, models],
         [shown, result],
-        api_name="score",
+        api_name="score_text",
         # A model that was just loaded is not in the list that Gradio would check against.
         preprocess=False,
         show_progress="minimal",
+        **ON_PAGE,
         **TURNS,
     )
     example.click(lambda: TO_SCORE, None, text, api_name="score_example", **QUICK)

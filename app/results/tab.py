@@ -11,6 +11,7 @@ from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
 from app.plot_style import for_page
 from app.results.actions import control, show, table_selections
+from app.results.api import build_api
 from app.results.data import EVERY_CORPUS, all_groups, choose, mark_as_yours
 from app.results.figures import draw
 from app.results.files import write_figure, write_table
@@ -39,6 +40,7 @@ TITLES = {
 
 def build_results_tab(tab: gr.Tab) -> None:
     """Lay out the tab inside its open `gr.Tab`; it is filled when it is opened."""
+    build_api()
     uploaded = gr.State([])
     # The recipe whose models are listed, and the upload they were listed with.
     listed = gr.State((None, hash(())))
@@ -199,7 +201,7 @@ def build_results_tab(tab: gr.Tab) -> None:
         shown_to_user(update),
         [uploaded, listed, corpus, recipe, models, source, every_recipe, which, window, unit, against],
         [listed, corpus, recipe, models, headline, table, notes, published, significance, *plots.values()],
-        api_name="results",
+        api_name="show_results",
         preprocess=False,
         **ON_PAGE,
         trigger_mode="always_last",

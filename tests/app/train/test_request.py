@@ -20,7 +20,7 @@ def test_every_choice_of_every_kind_changes_one_thing_and_makes_a_model(kind):
     for value, option in options_of(kind).items():
         asked = TrainingRequest(kind=kind, choice=value)
         labels.add(asked.label)
-        same = asked.config == plain.config and asked.recipe.settings_of(kind) == plain.recipe.settings_of(kind)
+        same = asked.config == plain.config and asked.recipe.settings() == plain.recipe.settings()
         assert same == (value == NOTHING), option.title
     assert len(labels) == len(options_of(kind))  # no two runs go by one name
     groups = {value.partition("=")[0] for value in options_of(kind)} - {NOTHING}
