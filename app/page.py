@@ -38,12 +38,12 @@ def _build_train_tab(page: Place) -> None:
     # Optax takes a while to import, and a page without this tab does not need it.
     from app.train.tab import build_train_tab
 
-    build_train_tab(page.demo)
+    build_train_tab(page.demo, page.shelf)
 
 
 # Every tab, in the order of the page: its name in the address, its title, and what lays it out.
 TABS: dict[str, tuple[str, Callable[[Place], None]]] = {
-    "generate": ("Generate", lambda page: build_generate_tab(page.demo, page.shelf, page.runs, page.arrival)),
+    "generate": ("Generate", lambda page: build_generate_tab(page.demo, page.tab, page.shelf, page.runs, page.arrival)),
     "gates": ("Gates", lambda page: build_gates_tab(page.shelf, page.tab, page.arrival)),
     "dynamics": ("Dynamics", lambda page: build_dynamics_tab(page.demo, page.shelf, page.tab, page.arrival)),
     "train": ("Train", _build_train_tab),

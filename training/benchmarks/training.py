@@ -30,7 +30,7 @@ class Ours:
 
     def __init__(self, kind: str):
         self.name = kind
-        recipe = find_recipe(RECIPE)
+        recipe = find_recipe(RECIPE).for_model(kind)
         _, self.config = recipe.configure(kind)
         program = Program.of(recipe, self.config, Placement())
         self._parameters, self._state = program.start(0)

@@ -51,7 +51,7 @@ def forecast(recipe: Recipe, label: str, config: ModelConfig, records: Sequence[
     the optimizer reads and writes.
     """
     parameters = parameters_by_part(config)["total"]
-    settings = recipe.settings_of(config.kind)
+    settings = recipe.settings()
     timed = [each for each in records if "step_ms" in each.speed and step_memory(each) is not None]
     same = [
         each

@@ -49,7 +49,7 @@ class RunOptions:
         recipe = self.recipe(recipe_name)
         label, config = recipe.configure(model, self.preset)
         return Run(
-            recipe=recipe,
+            recipe=recipe.for_model(model),
             model=label,
             config=config,
             seed=seed,

@@ -82,7 +82,10 @@ class Sweep:
         seeds = len(self.seeds or recipe.seeds)
         print(f"{recipe.name}: models {len(models)}, seeds of each {seeds}; what the training steps of a run take:")
         for model in models:
-            print(f"  {forecast(recipe, *recipe.configure(model, self.run_options.preset), records)}", flush=True)
+            print(
+                f"  {forecast(recipe.for_model(model), *recipe.configure(model, self.run_options.preset), records)}",
+                flush=True,
+            )
         for model in recipe.models if not self.models else ():
             if model not in models:
                 print(f"  {model} is left out: the preset {self.run_options.preset} has no shape of it")

@@ -28,7 +28,7 @@ def learning_rate_schedule(recipe: Recipe, peak: float) -> optax.Schedule:
     return optax.join_schedules([rise, after], [recipe.warmup_steps])
 
 
-def make_optimizer(recipe: Recipe, kind: str, model: LanguageModel) -> optax.GradientTransformation:
+def make_optimizer(recipe: Recipe, model: LanguageModel) -> optax.GradientTransformation:
     """Clipping, Adam's or Muon's scaling, weight decay on matrices, learning rate, mean: what the recipe asks for.
 
     Args:
@@ -36,18 +36,17 @@ def make_optimizer(recipe: Recipe, kind: str, model: LanguageModel) -> optax.Gra
     """
     clip = [optax.clip_by_global_norm(recipe.clip_norm)] if recipe.clip_norm else []
     mean = [track_mean(recipe)] if recipe.average_tail else []
-    peak = recipe.rate_of(kind)
     if recipe.optimizer != "muon":
-        return optax.chain(*clip, *_adam(recipe, peak), *mean)
+        return optax.chain(*clip, *_adam(recipe, recipe.learning_rate), *mean)
     dimensions, labels = muon_dimensions(model)
     # Both trees as functions: optax would call a tree of a model's class, which has a __call__ of its own.
     muon = optax.contrib.muon(
-        learning_rate_schedule(recipe, peak),
+        learning_rate_schedule(recipe, recipe.learning_rate),
         weight_decay=recipe.weight_decay,
         muon_weight_dimension_numbers=lambda _: dimensions,
         consistent_rms=UPDATE_SIZE,
     )
-    adam = optax.chain(*_adam(recipe, recipe.rate_of(kind, "adam_learning_rate") or peak))
+    adam = optax.chain(*_adam(recipe, recipe.adam_learning_rate or recipe.learning_rate))
     return optax.chain(*clip, optax.partition({"muon": muon, "adam": adam}, lambda _: labels), *mean)
 
 

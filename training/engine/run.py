@@ -19,6 +19,7 @@ class Run:
     """A recipe, a model of it and a seed.
 
     Attributes:
+        recipe: The recipe as it is for this model.
         model: Label of the model in tables.
         folder: Where states, metrics, the record and the final checkpoint go.
         collection: The JSON lines file that gathers the records of many runs.
@@ -47,7 +48,7 @@ class Run:
         return {
             "recipe": self.recipe.name,
             "config": self.config.to_dict(),
-            "settings": self.recipe.settings_of(self.config.kind),
+            "settings": self.recipe.settings(),
             "data": self.corpus.describe(),
             "seed": self.seed,
         }

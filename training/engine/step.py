@@ -62,7 +62,7 @@ class Program:
     def _start(self, seed: Array) -> tuple[Arrays, Arrays]:
         model = self.config.build(key=_keys(seed)[0])
         parameters = eqx.filter(model, eqx.is_array)
-        return parameters, make_optimizer(self.recipe, self.config.kind, model).init(parameters)
+        return parameters, make_optimizer(self.recipe, model).init(parameters)
 
     def model(self, parameters: Arrays) -> LanguageModel:
         return eqx.combine(parameters, self.static)
@@ -108,7 +108,7 @@ class Program:
             loss, gradients = value_and_grad(parameters, windows[0], step_key)
         else:
             loss, gradients = self._accumulate(value_and_grad, parameters, windows, step_key)
-        optimizer = make_optimizer(self.recipe, self.config.kind, self.model(parameters))
+        optimizer = make_optimizer(self.recipe, self.model(parameters))
         updates, optimizer_state = optimizer.update(gradients, optimizer_state, parameters)
         return eqx.apply_updates(parameters, updates), optimizer_state, loss
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_origin, get_type_hints
 
 from tipshare.config import KINDS, ModelConfig
 from tipshare.presets import preset
-from tipshare.validation import check_fields
+from tipshare.validation import check_fields, check_names
 
 Optimizer = Literal["adam", "adamw", "muon"]
 Schedule = Literal["constant", "cosine"]
@@ -20,8 +20,6 @@ Precision = Literal["float32", "bfloat16"]
 LONGEST_NAME = 120
 # How a run is saved and what is measured besides its curve; neither changes the curve.
 OBSERVATION = ("save_every", "sample_every", "full_evaluation", "depth_evaluation")
-# Learning rates by kind, and the rates that they replace.
-BY_KIND = {"kind_learning_rates": "learning_rate", "kind_adam_learning_rates": "adam_learning_rate"}
 # Fields that are younger than the first records, and what runs did before: a run that still does so is the same run.
 ADDED_SETTINGS = {
     "adam_learning_rate": 0.0,
@@ -32,7 +30,7 @@ ADDED_SETTINGS = {
     "average_tail": 0.0,
 }
 # How a recipe is described, and what the command line has arguments of its own for.
-DESCRIPTION = ("name", "summary", "cost", "expected", "variants", "seeds", "model")
+DESCRIPTION = ("name", "summary", "cost", "expected", "variants", "seeds", "model", "by_model")
 
 
 @dataclass(frozen=True)
@@ -59,9 +57,7 @@ class Recipe:
         betas: Decay rates of Adam's two averages.
         optimizer: `muon` moves the dense weights of the blocks, and AdamW the rest.
         learning_rate: Peak learning rate.
-        kind_learning_rates: Peak learning rates of kinds that need another one.
         adam_learning_rate: Peak learning rate of what AdamW moves beside Muon; 0 for the same as Muon's.
-        kind_adam_learning_rates: The same for kinds that need another one.
         warmup_steps: Steps of linear rise to the peak.
         final_learning_rate_share: Learning rate at the end of the cosine, as a share of the peak.
         weight_decay: AdamW's decay; on matrices only.
@@ -86,6 +82,7 @@ class Recipe:
         sample_every: Training steps between samples of generated text; 0 for none.
         model: Fields of the model config, for every kind.
         variants: The models of an ablation by label; empty for the four kinds.
+        by_model: Fields of the recipe that are different for one of its models, by label; see `for_model`.
         seeds: Default seeds of `sweep`; `train` takes the first.
     """
 
@@ -101,9 +98,7 @@ class Recipe:
     optimizer: Optimizer = "adam"
     betas: tuple[float, float] = (0.9, 0.999)
     learning_rate: float = 3e-4
-    kind_learning_rates: Mapping[str, float] = field(default_factory=dict)
     adam_learning_rate: float = 0.0
-    kind_adam_learning_rates: Mapping[str, float] = field(default_factory=dict)
     schedule: Schedule = "constant"
     warmup_steps: int = field(default=0, metadata={"least": 0})
     final_learning_rate_share: float = field(default=0.1, metadata={"most": 1.0})
@@ -123,15 +118,15 @@ class Recipe:
     sample_every: int = field(default=0, metadata={"least": 0})
     model: Mapping[str, Any] = field(default_factory=dict)
     variants: Mapping[str, Variant] = field(default_factory=dict)
+    by_model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     seeds: tuple[int, ...] = (42, 123, 456, 789, 1011)
 
     def __post_init__(self) -> None:
         check_fields(self, f"recipe {self.name}: ")
         if not all(0 <= beta < 1 for beta in self.betas) or len(self.betas) != 2:
             raise ValueError(f"recipe {self.name}: betas={self.betas} must be two numbers from 0 to below 1")
-        own_rates = (rate for by_kind in BY_KIND for rate in getattr(self, by_kind).values())
-        if self.learning_rate <= 0 or any(rate <= 0 for rate in own_rates):
-            raise ValueError(f"recipe {self.name}: every learning rate must be above 0")
+        if self.learning_rate <= 0:
+            raise ValueError(f"recipe {self.name}: learning_rate={self.learning_rate} must be above 0")
         if self.warmup_steps >= self.num_steps:
             raise ValueError(
                 f"recipe {self.name}: warmup_steps={self.warmup_steps} leaves none of num_steps={self.num_steps}"
@@ -151,6 +146,11 @@ class Recipe:
             raise ValueError(f"recipe {self.name}: depth_growth and consistency need depth_steps to draw from")
         if self.weight_decay and self.optimizer == "adam":
             raise ValueError(f"recipe {self.name}: adam has no weight decay; set optimizer=adamw or weight_decay=0")
+        for label, fields in self.by_model.items():
+            if label not in self.models:
+                raise ValueError(f"recipe {self.name}: by_model names {label!r}; its models are {self.models}")
+            check_names(Recipe, fields, "recipe field")
+            self.for_model(label)
 
     @property
     def tokens_per_step(self) -> int:
@@ -161,17 +161,15 @@ class Recipe:
         """Labels of the models this recipe compares."""
         return tuple(self.variants or KINDS)
 
-    def settings_of(self, kind: str) -> dict[str, Any]:
+    def for_model(self, label: str) -> "Recipe":
+        """This recipe with the fields that it sets for one of its models."""
+        return dataclasses.replace(self, **self.by_model.get(label, {}), by_model={})
+
+    def settings(self) -> dict[str, Any]:
         """The fields that the curve of a run depends on, as JSON values, for its record."""
-        left_out = (*OBSERVATION, *DESCRIPTION, *BY_KIND)
-        settings = {name: value for name, value in vars(self).items() if name not in left_out}
-        settings |= {name: self.rate_of(kind, name) for name in BY_KIND.values()}
+        settings = {name: value for name, value in vars(self).items() if name not in (*OBSERVATION, *DESCRIPTION)}
         settings = json.loads(json.dumps(settings))
         return {name: value for name, value in settings.items() if value != ADDED_SETTINGS.get(name, ...)}
-
-    def rate_of(self, kind: str, name: str = "learning_rate") -> float:
-        """A peak learning rate of a kind: the kind's own, if the recipe has one."""
-        return getattr(self, f"kind_{name}s").get(kind, getattr(self, name))
 
     def configure(self, model: str, preset_name: str = "default") -> tuple[str, ModelConfig]:
         """Label and config of one model: a kind, or a variant of this recipe."""
@@ -196,7 +194,7 @@ class Recipe:
         fields: dict[str, Any] = {}
         model = dict(self.model)
         types = get_type_hints(type(self))
-        known = [each for each in types if each not in (*DESCRIPTION, *BY_KIND)]
+        known = [each for each in types if each not in DESCRIPTION]
         for change in changes:
             name, equals, text = change.partition("=")
             if not equals:
@@ -209,7 +207,11 @@ class Recipe:
                 fields[name] = tuple(value if isinstance(value, list) else [value]) if is_tuple else value
             else:
                 raise ValueError(f"unknown recipe field {name!r}; there are {', '.join(known)} and model.FIELD")
-        fields |= {by_kind: {} for by_kind, rate in BY_KIND.items() if rate in fields}
+        # A change is for all models.
+        fields["by_model"] = {
+            label: {name: value for name, value in own.items() if name not in fields}
+            for label, own in self.by_model.items()
+        }
         marked = [change for change in changes if change.partition("=")[0] not in OBSERVATION]
         name = "+".join([self.name, *sorted(marked)])
         return dataclasses.replace(self, **fields, model=model, name=name)

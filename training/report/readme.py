@@ -15,12 +15,12 @@ from training.results.views.document_tables import (
     depth_table,
     generation_table,
     machine_in_words,
-    search_table,
     shape_table,
     showcase_in_words,
     showcase_table,
     timeline_table,
     training_table,
+    trials_table,
     usual_runs,
 )
 from training.results.views.dynamics_tables import (
@@ -122,7 +122,7 @@ PARTS: tuple[Part, ...] = (
     Part("docs/results/published.md", "shapes", shape_table),
     Part("docs/results/checkpoints.md", "checkpoints", checkpoints),
     Part("docs/results/checkpoints.md", "depth steps", depth_table),
-    Part("docs/results/checkpoints.md", "learning rates", search_table),
+    Part("docs/results/trials.md", "trials", trials_table),
     Part("docs/results/speed.md", "training speed", speed_tables("training", training_table), True),
     Part("docs/results/speed.md", "generation speed", speed_tables("generation", generation_table), True),
     Part(DYNAMICS_PAGE, "eigenvalues", of_dynamics(growth_in_words, growth_table), True),

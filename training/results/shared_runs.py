@@ -25,7 +25,7 @@ def _shared(ablation: Recipe, records: list[RunRecord]) -> Iterator[RunRecord]:
     others = [each for each in records if each.seed in seeds and each.data in texts and each not in own]
     for label in ablation.models if others else ():
         _, config = ablation.configure(label)
-        fields, settings = config.to_dict(), ablation.settings_of(config.kind)
+        fields, settings = config.to_dict(), ablation.for_model(label).settings()
         for record in others:
             is_same = record.config == fields and record.settings == settings
             if is_same and (label, record.seed) not in done:

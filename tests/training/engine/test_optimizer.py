@@ -18,7 +18,6 @@ from training.engine.averaging import tail_mean, track_mean
 from training.engine.loop import train
 from training.engine.muon import muon_dimensions
 from training.engine.optimizer import is_matrix, learning_rate_schedule, make_optimizer
-from training.recipes.library import RECIPES
 
 
 def test_warm_up_rises_to_the_peak_and_cosine_falls_to_its_share():
@@ -31,16 +30,9 @@ def test_warm_up_rises_to_the_peak_and_cosine_falls_to_its_share():
     np.testing.assert_allclose(float(rate(14)), 0.1, rtol=1e-6)
 
 
-def test_a_constant_rate_is_constant_and_kinds_may_have_their_own():
-    rate = learning_rate_schedule(TINY, TINY.rate_of("standard"))
+def test_a_constant_rate_is_constant():
+    rate = learning_rate_schedule(TINY, TINY.learning_rate)
     assert float(rate(0)) == float(rate(11)) == pytest.approx(1e-2)
-    showcase = RECIPES["showcase"]
-    assert showcase.kind_learning_rates["standard"] != showcase.learning_rate
-    peaks = [
-        float(learning_rate_schedule(showcase, showcase.rate_of(kind))(200))
-        for kind in ("standard", "time-indexed-ssm")
-    ]
-    np.testing.assert_allclose(peaks, [showcase.kind_learning_rates["standard"], showcase.learning_rate])
 
 
 # Biases, norms, and the state space's vectors: as they are, behind a gate, or generated.
@@ -68,7 +60,7 @@ def test_only_matrices_and_what_generates_them_decay():
 
 def test_one_adamw_step_by_hand():
     changes = ["optimizer=adamw", "weight_decay=0.1", "learning_rate=0.5", "clip_norm=1"]
-    optimizer = make_optimizer(TINY.change(changes), "standard", build(GRID["standard"]))
+    optimizer = make_optimizer(TINY.change(changes), build(GRID["standard"]))
     A, B = Axis("a", 2), Axis("b", 2)
     parameters = {"matrix": hax.full((A, B), 2.0), "vector": hax.full(A, 2.0)}
     gradients = jax.tree.map(lambda leaf: jnp.full_like(leaf, 3.0), parameters)
@@ -90,7 +82,7 @@ def test_muon_makes_every_dense_matrix_of_the_blocks_orthogonal_by_itself_and_le
     recipe = TINY.change(["optimizer=muon", "learning_rate=0.5", "adam_learning_rate=0.01", "weight_decay=0"])
     model = build(GRID[kind])
     parameters = eqx.filter(model, eqx.is_array)
-    optimizer = make_optimizer(recipe, kind, model)
+    optimizer = make_optimizer(recipe, model)
     updates, _ = jax.jit(optimizer.update)(parameters, optimizer.init(parameters), parameters)
     _, labels = muon_dimensions(model)
     moved = {

@@ -18,7 +18,7 @@ def test_every_model_of_a_recipe_has_a_config_and_settings_in_json(name):
     assert len({slug(label) for label, _ in labels}) == len(recipe.models)
     for _, config in labels:
         assert config.max_position_embeddings == recipe.length
-        settings = recipe.settings_of(config.kind)
+        settings = recipe.settings()
         assert json.loads(json.dumps(settings)) == settings
 
 
@@ -50,10 +50,20 @@ def test_changes_reach_recipe_and_model_and_show_in_the_name():
     assert TINY.change(["save_every=7"]).name == "tiny"  # it changes no number
 
 
-def test_a_learning_rate_for_all_replaces_those_by_kind():
+def test_a_learning_rate_for_all_replaces_those_by_model():
     showcase = RECIPES["showcase"]
-    assert showcase.settings_of("standard")["learning_rate"] < showcase.settings_of("time-indexed-ssm")["learning_rate"]
-    assert showcase.change(["learning_rate=0.5"]).settings_of("standard")["learning_rate"] == 0.5
+    assert showcase.for_model("standard").learning_rate < showcase.for_model("time-indexed-ssm").learning_rate
+    assert showcase.change(["learning_rate=0.5"]).for_model("standard").learning_rate == 0.5
+    assert showcase.change(["num_steps=500"]).for_model("standard").learning_rate == 3e-3
+
+
+def test_what_a_recipe_sets_for_one_model_is_checked():
+    with pytest.raises(ValueError, match="by_model names 'lstm'; its models are"):
+        dataclasses.replace(TINY, by_model={"lstm": {"learning_rate": 1.0}})
+    with pytest.raises(ValueError, match="unknown recipe field 'rate'"):
+        dataclasses.replace(TINY, by_model={"standard": {"rate": 1.0}})
+    with pytest.raises(ValueError, match="num_steps=0 must be a whole number"):
+        dataclasses.replace(TINY, by_model={"standard": {"num_steps": 0}})
 
 
 @pytest.mark.parametrize(
@@ -65,7 +75,7 @@ def test_a_learning_rate_for_all_replaces_those_by_kind():
         ("num_steps=many", "num_steps='many' must be a whole number"),
         ("optimizer=sgd", "optimizer='sgd' is not one of adam, adamw"),
         ("learning_rate=-1", "learning_rate=-1 must be a finite number, at least 0"),
-        ("learning_rate=0", "every learning rate must be above 0"),
+        ("learning_rate=0", "learning_rate=0 must be above 0"),
         ("betas=[0.9]", "must be two numbers"),
         ("warmup_steps=12", "leaves none of num_steps=12"),
         ("weight_decay=0.1", "adam has no weight decay"),
@@ -80,7 +90,7 @@ def test_bad_changes_are_refused(change, message):
 
 
 def test_unknown_names_list_the_known_ones():
-    with pytest.raises(ValueError, match="unknown recipe 'slow'; the recipes are quick, published-1000"):
+    with pytest.raises(ValueError, match="unknown recipe 'slow'; the recipes are quick, one-minute, published-1000"):
         find_recipe("slow")
     with pytest.raises(ValueError, match="unknown model 'lstm' for recipe tiny; it has standard"):
         TINY.configure("lstm")

@@ -18,7 +18,7 @@ def run_of(recipe_name: str, model: str, seed: int, loss: float = 2.0, **changes
     """A record whose config and settings are what the recipe says."""
     recipe = RECIPES[recipe_name]
     label, config = recipe.configure(model)
-    fields: dict[str, Any] = {"settings": recipe.settings_of(config.kind), "config": config.to_dict(), **changes}
+    fields: dict[str, Any] = {"settings": recipe.for_model(label).settings(), "config": config.to_dict(), **changes}
     return replace(make_record(config.kind, seed, loss), recipe=recipe_name, model=label, **fields)
 
 
@@ -50,7 +50,7 @@ def test_a_cell_that_the_ablation_ran_itself_is_not_joined():
     [
         {"seed": 2},
         {"data": {"train": {"sha256": "1" * 64, "bytes": 1000}}},
-        {"settings": {**ABLATION.settings_of("time-indexed-mlp"), "learning_rate": 1e-3}},
+        {"settings": {**ABLATION.settings(), "learning_rate": 1e-3}},
         {"config": {**ABLATION.configure("gated + mlp")[1].to_dict(), "hidden_dim": 128}},
     ],
     ids=lambda changes: next(iter(changes)),
