@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 
 import tipshare
+from app.dynamics.actions import DynamicsActions
+from app.dynamics.settings import Choice
 from app.gates.actions import GateActions
 from app.generate.settings import WritingRequest
 from app.generate.streaming import write_in_turns
@@ -14,7 +16,7 @@ from app.shelf import ModelShelf
 def warm_up(shelf: ModelShelf, say: Callable[[str], None]) -> None:
     """Run every bundled model on a short and on a long prompt, score a text, and measure the time to a first byte.
 
-    The views of the Gates tab come last.
+    The views of the Gates tab and of the Dynamics tab come last.
     """
     began = time.perf_counter()
     names = []
@@ -44,6 +46,11 @@ def warm_up(shelf: ModelShelf, say: Callable[[str], None]) -> None:
         gates.at_depth(name, None, 0.5)
         gates.follow(name, None, "The history of")
     gates.weights(None)
+    dynamics, choice = DynamicsActions(shelf), Choice()
+    dynamics.spectra(choice.product, choice.t)
+    for name in names:
+        dynamics.figures(name, choice.text, choice.shown)
+        dynamics.sensed(name, choice.text, choice.place)
 
 
 def warm_up_in_background(shelf: ModelShelf, say: Callable[[str], None]) -> threading.Thread:

@@ -18,6 +18,7 @@ from app.dynamics.figures import (
 )
 from app.dynamics.settings import Choice, check_text
 from app.dynamics.tinted import tint_bytes
+from app.errors import in_words
 from app.plot_style import words_figure
 from app.shelf import Entry, ModelShelf
 from tipshare.analysis.inspection import (
@@ -31,6 +32,7 @@ from tipshare.analysis.inspection import (
 NO_MODEL = "No model is here yet. Load one at the top of the page, by its name on the Hub."
 # Panels of the small multiples; models that were added later are left out.
 MOST_PANELS = 8
+WIDEST = 1_024
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,17 @@ class TextFigures:
 class DynamicsActions:
     """The views of the models on a shelf."""
 
-    def __init__(self, shelf: ModelShelf) -> None:
+    def __init__(self, shelf: ModelShelf, cache: DynamicsCache | None = None) -> None:
         self._shelf = shelf
-        self._cache = DynamicsCache()
+        self._cache = cache or DynamicsCache()
+
+    def of(self, visitor: str | None) -> "DynamicsActions":
+        """The same actions with the models that a visitor sees."""
+        return DynamicsActions(self._shelf.of(visitor), self._cache)
 
     def choices(self) -> list[tuple[str, str]]:
         """Label and name of every model on the shelf."""
-        return [(self._shelf.label(name), name) for name in self._shelf.names()]
+        return self._shelf.choices()
 
     def spectra(self, product: str, t: float) -> SpectraViews:
         """One product of weights, of all models that have it."""
@@ -80,12 +86,12 @@ class DynamicsActions:
         told = []
         for name in self._shelf.names()[:MOST_PANELS]:
             try:
-                entry = self._shelf.get(name)
+                entry = self._get(name)
                 views = self._cache.weights(entry)
                 has = product in views.spectra
-            except ValueError:
+            except ValueError as error:
                 # One damaged checkpoint must not hide the others.
-                told.append(f"{html.escape(name)} cannot be read.")
+                told.append(f"{html.escape(name)} cannot be shown: {html.escape(in_words(error))}")
                 continue
             if has:
                 looked.append((entry, views))
@@ -131,7 +137,16 @@ class DynamicsActions:
     def _read(self, model: str | None, text: str) -> tuple[Entry, bytes]:
         if not model:
             raise ValueError(NO_MODEL)
-        return self._shelf.get(model), check_text(text)
+        return self._get(model), check_text(text)
+
+    def _get(self, name: str) -> Entry:
+        width = self._shelf.describe(name).config.hidden_dim
+        if width > WIDEST:
+            raise ValueError(
+                f"{name} is {width:,} wide; this tab shows models of up to {WIDEST:,}, since the cost grows with the cube "
+                "of the width. In a terminal, tipshare inspect takes any"
+            )
+        return self._shelf.get(name)
 
 
 def _title(entry: Entry) -> str:

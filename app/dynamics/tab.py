@@ -88,7 +88,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
 
     def fill(request: gr.Request) -> tuple:
         """The controls as the page's address says, or as usual if it says nothing or something wrong."""
-        choices = actions.choices()
+        choices = actions.of(request.session_hash).choices()
         names = [name for _, name in choices]
         try:
             choice = Choice.of_query(dict(request.query_params), names)
@@ -99,22 +99,22 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         controls = choice.product, choice.t, gr.update(choices=choices, value=chosen)
         return True, *controls, choice.text, choice.place, choice.shown
 
-    def list_models(chosen: str | None) -> dict:
-        choices = actions.choices()
+    def list_models(request: gr.Request, chosen: str | None) -> dict:
+        choices = actions.of(request.session_hash).choices()
         names = [name for _, name in choices]
         return gr.update(choices=choices, value=chosen if chosen in names else next(iter(names), None))
 
-    def draw_spectra(name: str, t: float) -> tuple:
-        views = actions.spectra(name, t)
+    def draw_spectra(request: gr.Request, name: str, t: float) -> tuple:
+        views = actions.of(request.session_hash).spectra(name, t)
         figures = {"eigenvalues": views.eigenvalues, "eigenvalue_magnitudes": views.magnitudes}
         return views.words, *(for_page(figure, file) for file, figure in figures.items())
 
-    def draw_sensed(chosen: str | None, words: str, at: float | None) -> tuple:
-        views = actions.sensed(chosen, words, at)
+    def draw_sensed(request: gr.Request, chosen: str | None, words: str, at: float | None) -> tuple:
+        views = actions.of(request.session_hash).sensed(chosen, words, at)
         return views.text, views.place, views.words
 
-    def draw_text(chosen: str | None, words: str, what: str) -> tuple:
-        views = actions.figures(chosen, words, what)
+    def draw_text(request: gr.Request, chosen: str | None, words: str, what: str) -> tuple:
+        views = actions.of(request.session_hash).figures(chosen, words, what)
         return (
             views.lens_words,
             for_page(views.lens, "lens"),
@@ -123,18 +123,28 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
             for_page(views.alignment, "cka"),
         )
 
-    def draw_all(is_ready: bool, name: str, t: float, chosen: str | None, words: str, at: float | None, what: str):
+    def draw_all(
+        request: gr.Request,
+        is_ready: bool,
+        name: str,
+        t: float,
+        chosen: str | None,
+        words: str,
+        at: float | None,
+        what: str,
+    ) -> tuple:
+        """Everything; nothing before the controls are set."""
         if not is_ready:
             return (gr.skip(),) * len(everything)
-        return *draw_spectra(name, t), *draw_sensed(chosen, words, at), *draw_text(chosen, words, what)
+        drawn = *draw_spectra(request, name, t), *draw_sensed(request, chosen, words, at)
+        return *drawn, *draw_text(request, chosen, words, what)
 
-    def draw_if_open(request: gr.Request, *values: Any) -> tuple:
+    def draw_if_open(request: gr.Request, is_ready: bool, *values: Any) -> tuple:
         """Everything, if the address opens this tab."""
-        is_open = request.query_params.get("tab") == "dynamics"
-        return draw_all(is_open, *values[1:])
+        return draw_all(request, is_ready and request.query_params.get("tab") == "dynamics", *values)
 
-    def draw_new(chosen: str | None, words: str, what: str) -> tuple:
-        return *draw_sensed(chosen, words, None), *draw_text(chosen, words, what)
+    def draw_new(request: gr.Request, chosen: str | None, words: str, what: str) -> tuple:
+        return *draw_sensed(request, chosen, words, None), *draw_text(request, chosen, words, what)
 
     def link_to(name: str, t: float, chosen: str | None, words: str, at: float | None, what: str) -> str:
         last = None if at is None else int(at)

@@ -37,8 +37,9 @@ AT_ONCE = 16
 MOST_EXACT = 1_024
 # Directions for longer texts, and rounds forth and back that turn them towards those that grow most.
 DIRECTIONS, ROUNDS = 16, 4
-# Sensitivities follow every direction of the last stream up to this many positions, and DIRECTIONS beyond.
-MOST_EXACT_POSITIONS = 65
+# Sensitivities follow every direction of the last stream for texts of so many positions times width, and DIRECTIONS
+# beyond: 65 positions of a model 256 wide.
+MOST_SENSED = 65 * 256
 # Products whose singular values lie within e^23 of each other are multiplied out in float64 without loss that matters.
 MOST_SPREAD = 23.0
 
@@ -285,8 +286,8 @@ def sensitivity(
         place: The position that predicts, 0 (the begin token) to the last; -1 is the last, which predicts what comes
             after the text.
         steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
-        directions: How many directions to follow; all (exact) if None, and DIRECTIONS for texts of more than
-            MOST_EXACT_POSITIONS positions.
+        directions: How many directions to follow; all (exact) if None, and DIRECTIONS if positions times
+            width are more than MOST_SENSED.
 
     Example:
         found = sensitivity(model, "The history of")
@@ -298,7 +299,7 @@ def sensitivity(
         raise ValueError(f"place={place!r} is not a position of this text: give 0 to {length - 1}, or -1 for the last")
     place, width = int(place) % length, model.config.hidden_dim
     if directions is None:
-        directions = width if length <= MOST_EXACT_POSITIONS else DIRECTIONS
+        directions = width if length * width <= MOST_SENSED else DIRECTIONS
     count = min(check_whole("directions", directions), width)
     is_exact = count == width
     cotangents = np.eye(width, dtype=np.float32)

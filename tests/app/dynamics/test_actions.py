@@ -103,7 +103,7 @@ def test_a_damaged_model_does_not_hide_the_others(checkpoints, tmp_path, monkeyp
     weights.write_bytes(weights.read_bytes()[:-1])
     monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(folder))
     views = DynamicsActions(ModelShelf()).spectra("query-key", 1.0)
-    assert "standard cannot be read" in views.words
+    assert "standard cannot be shown: Model.safetensors is truncated" in views.words
     assert "<em>Time-Indexed MLP</em>: The mean magnitude" in views.words
 
 
