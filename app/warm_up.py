@@ -1,5 +1,6 @@
 """Load and compile in the background, so that the first visitor does not wait for it."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -49,8 +50,9 @@ def warm_up(shelf: ModelShelf, say: Callable[[str], None]) -> None:
     dynamics, choice = DynamicsActions(shelf), Choice()
     dynamics.spectra(choice.product, choice.t)
     for name in names:
-        dynamics.figures(name, choice.text, choice.shown)
-        dynamics.sensed(name, choice.text, choice.place)
+        with contextlib.suppress(ValueError):  # a model that is too wide for this tab
+            dynamics.figures(name, choice.text, choice.shown)
+            dynamics.sensed(name, choice.text, choice.place)
 
 
 def warm_up_in_background(shelf: ModelShelf, say: Callable[[str], None]) -> threading.Thread:

@@ -143,8 +143,8 @@ class DynamicsActions:
         width = self._shelf.describe(name).config.hidden_dim
         if width > WIDEST:
             raise ValueError(
-                f"{name} is {width:,} wide; this tab shows models of up to {WIDEST:,}, since the cost grows with the cube "
-                "of the width. In a terminal, tipshare inspect takes any"
+                f"{name} is {width:,} wide; this tab shows models of up to {WIDEST:,}, since the cost grows with the "
+                "cube of the width. In a terminal, tipshare inspect takes any"
             )
         return self._shelf.get(name)
 
