@@ -45,6 +45,9 @@ def show(page: Page, tab: str) -> None:
         test_gates.wait_for_figures(page)
     elif tab == "results":
         test_results.wait_for_figures(page)
+    elif tab == "train":
+        page.locator("#train-go").click()
+        expect(page.locator("#train-kept")).to_contain_text("mine-1")
     else:
         expect(page.locator("#about table").first).to_contain_text("Generators")
 
