@@ -62,6 +62,11 @@ class Demand:
         """Bytes of the stored weights in float32."""
         return FLOAT_BYTES * self.parameters
 
+    @property
+    def operations_per_byte(self) -> int:
+        """Of the matrix products with weights, once those of all depths are worked out."""
+        return 2 * (self.depth_steps * self.entries_per_step + self.config.hidden_dim * self.config.vocab_size)
+
     def scoring(self, num_bytes: int, *, stride: int | None = None) -> Cost:
         """What `score` takes for a text of so many bytes."""
         shape = scoring_shape(check_whole("num_bytes", num_bytes), self.positions, stride)
@@ -93,17 +98,16 @@ class Demand:
         """Of the matrix products of one pass: two per entry and token, four per unit and pair of positions."""
         config = self.config
         tokens = rows * width
-        per_token = self.depth_steps * self.entries_per_step + config.hidden_dim * config.vocab_size
         attention = 4 * self.depth_steps * tokens * width * config.hidden_dim
         # Hypernetworks and gates are evaluated once per depth step.
-        return 2 * tokens * per_token + attention + 2 * self.depth_steps * self.parameters
+        return tokens * self.operations_per_byte + attention + 2 * self.depth_steps * self.parameters
 
 
 def demand_of(config: ModelConfig, *, steps: int | None = None) -> Demand:
     """What the model of a config asks for at a number of depth steps, the trained one if None."""
     stored, effective, per_step = _sizes(config)
-    steps = config.num_layers if steps is None else check_whole("steps", steps)
-    shared = effective - config.num_layers * per_step.varying
+    steps = config.check_steps(steps)
+    shared = effective - config.steps * per_step.varying
     return Demand(config, steps, stored, shared + steps * per_step.varying, per_step.varying + per_step.shared)
 
 
@@ -122,7 +126,7 @@ def _sizes(config: ModelConfig) -> tuple[int, int, _BlockEntries]:
     frozen = eqx.filter_eval_shape(lambda: config.build(key=jr.key(0)).freeze())
     arrays = jax.tree.leaves(frozen.block, is_leaf=lambda node: isinstance(node, NamedArray))
     entries = _BlockEntries(
-        varying=sum(each.size for each in arrays if each.has_axis("depth")) // config.num_layers,
+        varying=sum(each.size for each in arrays if each.has_axis("depth")) // config.steps,
         shared=sum(each.size for each in arrays if not each.has_axis("depth")),
     )
     return count_parameters(model).total, count_parameters(frozen).total, entries

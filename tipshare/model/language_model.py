@@ -30,7 +30,6 @@ from tipshare.model.low_rank import Adapters
 from tipshare.model.weights import SOURCES, WeightSource
 from tipshare.model.weights.generated import Generated
 from tipshare.text.tokenizer import Tokenizer
-from tipshare.validation import check_whole
 
 if TYPE_CHECKING:
     from tipshare.analysis.scoring import Score
@@ -303,17 +302,11 @@ class LanguageModel(eqx.Module):
     def _check_steps(self, steps: int | None) -> int:
         if steps is None or steps == self.steps:
             return self.steps
-        steps = check_whole("steps", steps)
         if self.is_frozen:
             raise ValueError(
                 f"this model was frozen at {self.steps} depth steps, not {steps}: freeze the live one again"
             )
-        if not self.config.is_continuous:
-            raise ValueError(
-                f"{self.config.kind} with weights={self.config.weights!r} has exactly {self.steps} layers; "
-                f"steps={steps} needs weights that are generated, gated or tied"
-            )
-        return steps
+        return self.config.check_steps(steps)
 
     def _check_solver(self, solver: str | None) -> str:
         if solver is None or solver == self.solver:
