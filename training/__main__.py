@@ -20,6 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     from training.commands.benchmark import Benchmark
     from training.commands.bundle import Bundle
+    from training.commands.depth import Depth
     from training.commands.evaluate import Evaluate
     from training.commands.push import Push, PushAll, PushSpace
     from training.commands.recipes import Recipes
@@ -32,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         "train": Train,
         "sweep": Sweep,
         "evaluate": Evaluate,
+        "depth": Depth,
         "report": Report,
         "benchmark": Benchmark,
         "bundle": Bundle,

@@ -77,6 +77,7 @@ class FigureView(Generic[Point]):
         is_count: Whether the horizontal axis of a plane is a count of parameters, on a logarithmic scale.
         is_range: Whether `low` and `high` are the range of the seeds, and not an interval of the mean.
         names_runs: Whether the runs may be others than the chosen ones, so that their name must stand beside them.
+        names_marks: Whether the text of every mark of a plane stands beside it.
         meanings: What colours mean.
     """
 
@@ -92,6 +93,7 @@ class FigureView(Generic[Point]):
     is_count: bool = False
     is_range: bool = False
     names_runs: bool = False
+    names_marks: bool = False
     meanings: Mapping[str, str] = field(default_factory=dict)
 
     def to_csv(self) -> str:
