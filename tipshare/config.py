@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from haliax import Axis
 
 from tipshare.text.tokenizer import BYTES, Tokenizer
-from tipshare.validation import check_fields, check_names
+from tipshare.validation import check_fields, check_names, check_whole
 
 if TYPE_CHECKING:
     from jaxtyping import PRNGKeyArray
@@ -191,6 +191,18 @@ class ModelConfig:
     def steps(self) -> int:
         """Depth steps of a pass."""
         return self.depth_steps or self.num_layers
+
+    def check_steps(self, steps: int | None) -> int:
+        """`steps`, or the model's own number if None; a ValueError if no pass can have so many."""
+        if steps is None or steps == self.steps:
+            return self.steps
+        steps = check_whole("steps", steps)
+        if not self.is_continuous:
+            raise ValueError(
+                f"{self.kind} with weights={self.weights!r} has exactly {self.steps} layers; "
+                f"steps={steps} needs weights that are generated, gated or tied"
+            )
+        return steps
 
     @property
     def has_attention_bias(self) -> bool:

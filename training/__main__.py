@@ -22,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     from training.commands.benchmark import Benchmark
     from training.commands.bundle import Bundle
+    from training.commands.depth import Depth
     from training.commands.dynamics import Dynamics
     from training.commands.evaluate import Evaluate
     from training.commands.lens import Lens
@@ -36,6 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         "train": Train,
         "sweep": Sweep,
         "evaluate": Evaluate,
+        "depth": Depth,
         "report": Report,
         "lens": Lens,
         "dynamics": Dynamics,

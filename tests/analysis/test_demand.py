@@ -23,7 +23,17 @@ def test_parameters_are_those_of_the_model(config):
     assert found.parameters == tipshare.count_parameters(config).total
     assert found.effective == tipshare.count_parameters(config, frozen=True).total
     assert (found.positions, found.depth_steps) == (config.max_position_embeddings, config.num_layers)
-    if config.is_continuous:
+    if not config.is_continuous:
+        with pytest.raises(ValueError, match="has exactly 3 layers"):
+            demand_of(config, steps=7)
+    else:
+        # A model that was fine-tuned at another depth, and one that is only run there.
+        tuned, run = demand_of(config.replace(depth_steps=7)), demand_of(config, steps=7)
+        assert (tuned.effective, tuned.depth_steps, tuned.entries_per_step) == (
+            run.effective,
+            run.depth_steps,
+            run.entries_per_step,
+        )
         deeper = eqx.filter_eval_shape(lambda: config.build(key=jax.random.key(0)).freeze(7))
         assert demand_of(config, steps=7).effective == tipshare.count_parameters(deeper).total
     tokens, width = 128, config.max_position_embeddings

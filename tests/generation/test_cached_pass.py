@@ -1,6 +1,8 @@
 """Cached decoding against full recomputation by the model itself."""
 
 import dataclasses
+from functools import partial
+from typing import Any
 
 import equinox as eqx
 import haliax as hax
@@ -19,6 +21,7 @@ from tipshare.generation.cached_pass import CHUNK, read, write
 from tipshare.generation.sampling import Choice, Sampling
 from tipshare.generation.streaming import generate, slide
 from tipshare.generation.unrolled import Unrolled, unroll
+from tipshare.model.depth import SOLVERS, advance
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.positions import Place
 from tipshare.text.tokenizer import BYTES
@@ -48,12 +51,12 @@ def build(kind: str, changes: dict, seed: int = 0) -> LanguageModel:
     return fill(KINDS[kind](**{**SMALL, **changes}), seed)
 
 
-def full_logits(model: LanguageModel, text: np.ndarray) -> np.ndarray:
+def full_logits(model: LanguageModel, text: np.ndarray, **depth: Any) -> np.ndarray:
     """Logits after every byte, all positions at once, each attending to the last `context` bytes: the reference."""
     context = model.config.max_position_embeddings
     longest = context if model.config.positions == "learned" else 4 * context
     padded = np.pad(text, (0, longest - len(text)))  # on the right, which nothing before can see
-    return np.asarray(_full_logits(unroll(model), jnp.asarray(padded)))[: len(text)]
+    return np.asarray(_full_logits(unroll(model, **depth), jnp.asarray(padded)))[: len(text)]
 
 
 @jax.jit
@@ -67,14 +70,20 @@ def _full_logits(unrolled: Unrolled, text: jax.Array) -> jax.Array:
     x = unrolled.embedding.take("vocab", hax.named(text, "position"))
     if unrolled.positions is not None:
         x = x + unrolled.positions
-    for block in unrolled.blocks:
-        x, _ = block.tree.run(x, unrolled.step_size, place=place)
+    count = len(SOLVERS[unrolled.solver].reads)
+    for first in range(0, len(unrolled.blocks), count):
+        block, *others = blocks = [each.tree for each in unrolled.blocks[first : first + count]]
+        if others:
+            slopes = [partial(each.slope, place=place) for each in blocks]
+            x = advance(unrolled.solver, lambda number, x, slopes=slopes: slopes[number](x)[0], x, unrolled.step_size)
+        else:
+            x, _ = block.run(x, unrolled.step_size, place=place)
     return unrolled.head(unrolled.final_norm(x)).array
 
 
-def decode(model: LanguageModel, prompts: list[np.ndarray], count: int):
+def decode(model: LanguageModel, prompts: list[np.ndarray], count: int, **depth: Any):
     """Texts of prompts written on greedily, and the logits of the byte after them."""
-    packed, width = unroll(model), model.config.max_position_embeddings
+    packed, width = unroll(model, **depth), model.config.max_position_embeddings
     tokens = np.zeros((len(prompts), width), np.int32)
     for row, prompt in enumerate(prompts):
         tokens[row, width - len(prompt) :] = prompt
@@ -94,7 +103,7 @@ def random_text(length: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 256, length).astype(np.int32)
 
 
-def check_decoding(config: ModelConfig) -> None:
+def check_decoding(config: ModelConfig, **depth: Any) -> None:
     """Compare logits and greedy bytes with full recomputation, for rows of different lengths.
 
     The ring of keys and values goes round more than twice; learned positions end with the context.
@@ -104,9 +113,9 @@ def check_decoding(config: ModelConfig) -> None:
     if config.positions == "learned":
         lengths, count = (1, 7, 5), context - 7
     prompts = [random_text(length, seed) for seed, length in enumerate(lengths)]
-    texts, logits = decode(model, prompts, count)
+    texts, logits = decode(model, prompts, count, **depth)
     for prompt, text, ours in zip(prompts, texts, logits, strict=True):
-        reference = full_logits(model, text)
+        reference = full_logits(model, text, **depth)
         np.testing.assert_allclose(ours, reference[-1], atol=1e-4)
         np.testing.assert_array_equal(text[len(prompt) :], reference[len(prompt) - 1 : -1].argmax(-1))
 
@@ -114,6 +123,21 @@ def check_decoding(config: ModelConfig) -> None:
 @pytest.mark.parametrize("config", CASES.values(), ids=CASES.keys())
 def test_cached_decoding_equals_full_recomputation(config):
     check_decoding(config)
+
+
+@pytest.mark.parametrize("solver", ["midpoint", "heun", "rk4"])
+def test_cached_decoding_has_a_cache_for_every_evaluation_of_a_solver(solver):
+    check_decoding(CASES["gated, with biases and a convolution"], steps=2, solver=solver)
+    config = CASES["Legendre features, dt in every generator"]
+    check_decoding(config, steps=4, solver=solver)
+    model, text = fill(config), random_text(config.max_position_embeddings)
+    expected = eqx.filter_jit(model)(text, steps=4, solver=solver).array
+    np.testing.assert_allclose(full_logits(model, text, steps=4, solver=solver), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["smooth features of t, and dt", "Legendre features, dt in every generator"])
+def test_cached_decoding_with_smooth_features_is_right_at_other_depths(name):
+    check_decoding(CASES[name], steps=5)
 
 
 @pytest.fixture

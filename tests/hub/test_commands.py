@@ -164,6 +164,15 @@ def test_info_shows_what_a_checkpoint_is(shelf, capsys):
     total = tipshare.count_parameters(TINY["time-indexed-ssm"]).total
     for text in ("time-indexed-ssm (float32), found by path", f"{total:,} (", "recipe      tiny (seed 0", "valid_loss"):
         assert text in shown
+    assert "depth       2 steps, any other number by --steps" in shown
+    assert main(["info", "--json", "--steps", "5", str(shelf / "time-indexed-ssm")]) == 0
+    depth = json.loads(capsys.readouterr().out)["depth"]
+    deeper = tipshare.load(shelf / "time-indexed-ssm").freeze(5)
+    assert depth["effective_parameters"] == tipshare.count_parameters(deeper).total
+    assert main(["info", "--steps", "5", str(shelf / "standard")]) == 2
+    assert "has exactly 2 layers" in capsys.readouterr().err
+    assert main(["info", str(shelf / "standard")]) == 0
+    assert "depth       2 steps, fixed" in capsys.readouterr().out
     assert main(["info", "--json", str(shelf / "standard")]) == 0
     fields = json.loads(capsys.readouterr().out)
     assert fields["record"] == make_record("standard").id
@@ -211,6 +220,13 @@ def test_score_gives_bits_per_byte_of_a_text_a_file_or_standard_input(shelf, tmp
     deeper = scored("--file", str(tmp_path / "text.bin"), "--steps", "5")
     assert deeper["bits_per_byte"] == pytest.approx(model.freeze(5).score(text).bits_per_byte, rel=1e-5)
     assert deeper["bits_per_byte"] != pytest.approx(expected["bits_per_byte"], rel=1e-4)
+    assert (expected["block_evaluations"], deeper["block_evaluations"]) == (2, 5)
+    folder = str(shelf / "neural-ode")
+    assert scored("abc", "--steps", "3", "--solver", "rk4")["block_evaluations"] == 12
+    assert main(["generate", "a", "--checkpoint", folder, "--solver", "heun", "--max-bytes", "3"]) == 0
+    assert " bytes/s, 4 block evaluations per byte" in capsys.readouterr().err
+    assert main(["score", "a", "--checkpoint", str(shelf / "standard"), "--solver", "heun"]) == 2
+    assert "solver='heun' needs step='euler'" in capsys.readouterr().err
     assert main(["score", "abc", "--checkpoint", folder]) == 0
     assert " bits per byte (" in capsys.readouterr().out
     assert main(["score", "abc", "--file", "x"]) == 2

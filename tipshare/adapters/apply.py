@@ -96,7 +96,7 @@ def _fold(layer: Any, adapter: LowRank, model: LanguageModel) -> Any:
     def added(stored: NamedArray) -> NamedArray | None:
         if not (adapter.is_shared or stored.has_axis("depth") or model.is_frozen):
             return None
-        return adapter.at(depth_grid(model.steps))
+        return adapter.at(depth_grid(model.steps, model.solver))
 
     if isinstance(layer, Linear):
         delta = added(layer.weight)

@@ -62,6 +62,11 @@ class Demand:
         """Bytes of the stored weights in float32."""
         return FLOAT_BYTES * self.parameters
 
+    @property
+    def operations_per_byte(self) -> int:
+        """Of the matrix products with weights, once those of all depths are worked out."""
+        return 2 * (self.depth_steps * self.entries_per_step + self.config.hidden_dim * self.config.vocab_size)
+
     def scoring(self, num_bytes: int, *, stride: int | None = None) -> Cost:
         """What `score` takes for a text of so many bytes."""
         shape = scoring_shape(check_whole("num_bytes", num_bytes), self.positions, stride)
@@ -79,12 +84,8 @@ class Demand:
         cached = 2 * 2 * FLOAT_BYTES * texts * self.depth_steps * self.positions * self.config.hidden_dim
         # Weights are worked out of t once, when the prompt is read.
         attention = 4 * texts * self.depth_steps * self.positions * self.config.hidden_dim
-        each_byte = 2 * texts * self._entries_per_token + attention
+        each_byte = texts * self.operations_per_byte + attention
         return Cost(self._pass_memory(texts, width) + cached, self._operations(texts, width) + num_bytes * each_byte)
-
-    @property
-    def _entries_per_token(self) -> int:
-        return self.depth_steps * self.entries_per_step + self.config.hidden_dim * self.config.vocab_size
 
     def _pass_memory(self, rows: int, width: int) -> int:
         config = self.config
@@ -101,12 +102,12 @@ class Demand:
         tokens = rows * width
         attention = 4 * self.depth_steps * tokens * width * config.hidden_dim
         # Hypernetworks and gates are evaluated once per depth step.
-        return 2 * tokens * self._entries_per_token + attention + 2 * self.depth_steps * self.parameters
+        return tokens * self.operations_per_byte + attention + 2 * self.depth_steps * self.parameters
 
 
 def demand_of(config: ModelConfig, *, steps: int | None = None) -> Demand:
     """What the model of a config asks for at a number of depth steps, its own if None."""
-    steps = config.steps if steps is None else check_whole("steps", steps)
+    steps = config.check_steps(steps)
     stored, effective, per_step = _sizes(config.replace(depth_steps=None))
     shared = effective - config.num_layers * per_step.varying
     return Demand(config, steps, stored, shared + steps * per_step.varying, per_step.varying + per_step.shared)
@@ -127,7 +128,7 @@ def _sizes(config: ModelConfig) -> tuple[int, int, _BlockEntries]:
     frozen = eqx.filter_eval_shape(lambda: config.build(key=jr.key(0)).freeze())
     arrays = jax.tree.leaves(frozen.block, is_leaf=lambda node: isinstance(node, NamedArray))
     entries = _BlockEntries(
-        varying=sum(each.size for each in arrays if each.has_axis("depth")) // config.num_layers,
+        varying=sum(each.size for each in arrays if each.has_axis("depth")) // config.steps,
         shared=sum(each.size for each in arrays if not each.has_axis("depth")),
     )
     return count_parameters(model).total, count_parameters(frozen).total, entries

@@ -59,7 +59,14 @@ class Score:
         return math.exp(self.loss)
 
 
-def score(model: "LanguageModel", text: str | bytes, *, stride: int | None = None, steps: int | None = None) -> Score:
+def score(
+    model: "LanguageModel",
+    text: str | bytes,
+    *,
+    stride: int | None = None,
+    steps: int | None = None,
+    solver: str | None = None,
+) -> Score:
     """The log probability of every byte of `text`.
 
     A text longer than the context is read in windows, of which each scores the bytes that the one before did not
@@ -70,6 +77,7 @@ def score(model: "LanguageModel", text: str | bytes, *, stride: int | None = Non
             default, every byte after the first window is predicted from at least half a context. With the whole
             context windows do not overlap: faster, and what model cards and records state.
         steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+        solver: `midpoint`, `heun` or `rk4` instead of `euler`, for models with step="euler".
     """
     tokenizer, context = model.tokenizer, model.config.max_position_embeddings
     ids = tokenizer.encode(text)
@@ -77,7 +85,7 @@ def score(model: "LanguageModel", text: str | bytes, *, stride: int | None = Non
         raise ValueError(f"cannot score an empty text: give at least one {tokenizer.unit}")
     shape = scoring_shape(len(ids), context, stride)
     return score_ids(
-        lambda windows: _compiled(model, windows, steps), ids, tokenizer, shape.width, shape.stride, shape.rows
+        lambda windows: _compiled(model, windows, steps, solver), ids, tokenizer, shape.width, shape.stride, shape.rows
     )
 
 
@@ -159,11 +167,13 @@ def round_up(count: int) -> int:
     return 1 << (count - 1).bit_length()
 
 
-def window_losses(model: "LanguageModel", windows: Array | np.ndarray, steps: int | None) -> Array:
+def window_losses(
+    model: "LanguageModel", windows: Array | np.ndarray, steps: int | None, solver: str | None = None
+) -> Array:
     """A `WindowScorer` of a model, to be compiled."""
     ids = windows.astype(np.int32)
     tokens, targets = (hax.named(side, ("batch", "position")) for side in (ids[:, :-1], ids[:, 1:]))
-    log_probs = hax.nn.log_softmax(model(tokens, steps=steps), model.config.Vocab)
+    log_probs = hax.nn.log_softmax(model(tokens, steps=steps, solver=solver), model.config.Vocab)
     return -log_probs.take("vocab", targets).rearrange(("batch", "position")).array
 
 

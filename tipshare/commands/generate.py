@@ -18,6 +18,7 @@ from tipshare.commands.options import (
     read_argument,
 )
 from tipshare.generation.sampling import Sampling
+from tipshare.model.depth import SolverName
 
 if TYPE_CHECKING:
     from tipshare.model.language_model import LanguageModel
@@ -41,6 +42,8 @@ class Generate:
     """A folder, a bundled name, or a Hub id such as organisation/name."""
     steps: DepthSteps = None
     """Depth steps, for kinds whose weights are defined at every depth; the trained number if left out."""
+    solver: SolverName = "euler"
+    """How a depth step is taken, for models with step=euler; the others evaluate a block two or four times."""
     json: AsJson = False
     """Print one JSON object with the text and the probability, rank and alternatives of every byte."""
     sampling: Annotated[SamplingOptions, tyro.conf.arg(name="")] = field(default_factory=SamplingOptions)
@@ -52,7 +55,16 @@ class Generate:
         prompt = read_argument(self.prompt)
         use_compilation_cache()
         model = load(self.checkpoint, dtype="float32")
-        write_text(model, prompt, self.sampling, steps=self.steps, as_json=self.json, out=sys.stdout, notes=sys.stderr)
+        write_text(
+            model,
+            prompt,
+            self.sampling,
+            steps=self.steps,
+            solver=self.solver,
+            as_json=self.json,
+            out=sys.stdout,
+            notes=sys.stderr,
+        )
         return 0
 
 
@@ -62,6 +74,7 @@ def write_text(
     settings: Sampling,
     *,
     steps: int | None,
+    solver: str | None = None,
     as_json: bool,
     out: TextIO,
     notes: TextIO,
@@ -71,7 +84,7 @@ def write_text(
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        pieces = stream(model, prompt, settings, steps=steps)
+        pieces = stream(model, prompt, settings, steps=steps, solver=solver)
     for each in caught:
         print(f"note: {each.message}", file=notes)
     began, first, kept = time.perf_counter(), None, []
@@ -91,4 +104,5 @@ def write_text(
         json.dump({"text": text, "finish": kept[-1].finish, "bytes": bytes_written}, out)
     out.write("\n")
     count, seconds = sum(len(piece.trace) for piece in kept), time.perf_counter() - began
-    print(f"{count} bytes, first after {first or 0:.2f} s, {count / seconds:.0f} bytes/s", file=notes)
+    cost = f"{model.block_evaluations(steps, solver=solver)} block evaluations per byte"
+    print(f"{count} bytes, first after {first or 0:.2f} s, {count / seconds:.0f} bytes/s, {cost}", file=notes)

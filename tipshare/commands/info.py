@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from tipshare.commands.options import AsJson, CheckpointName, Revision
+from tipshare.commands.options import AsJson, CheckpointName, DepthSteps, Revision
 
 if TYPE_CHECKING:
     from tipshare.checkpoint import Checkpoint
@@ -22,6 +22,8 @@ class Info:
     """A folder, a bundled name, or a Hub id such as organisation/name."""
     revision: Revision = None
     """Branch, tag or commit on the Hub."""
+    steps: DepthSteps = None
+    """Depth steps to tell the cost of, for kinds whose weights are defined at every depth."""
     json: AsJson = False
     """Print one JSON object."""
     quick: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
@@ -33,18 +35,28 @@ class Info:
         checkpoint = open_checkpoint(self.checkpoint, revision=self.revision)
         if not self.quick:
             checkpoint.verify()
-        shown = describe(checkpoint)
+        shown = describe(checkpoint, self.steps)
         print(json.dumps(shown, indent=2) if self.json else "\n".join(_lines(shown)))
         return 0
 
 
-def describe(checkpoint: "Checkpoint") -> dict[str, Any]:
-    """What the command shows, as JSON fields."""
+def describe(checkpoint: "Checkpoint", steps: int | None = None) -> dict[str, Any]:
+    """What the command shows, as JSON fields; sizes of one pass are those at `steps` depth steps."""
+    from tipshare.analysis.demand import demand_of
     from tipshare.model.parameters import count_parameters
 
     counts, record = count_parameters(checkpoint.shapes), checkpoint.record
+    demand = demand_of(checkpoint.config, steps=steps)
     return {
         "kind": checkpoint.config.kind,
+        "depth": {
+            "trained": checkpoint.config.steps,
+            "is_fixed": not checkpoint.config.is_continuous,
+            "drawn": record.settings.get("depth_steps", []) if record else [],
+            "shown": demand.depth_steps,
+            "effective_parameters": demand.effective,
+            "operations_per_byte": demand.operations_per_byte,
+        },
         "found": checkpoint.origin,
         "dtype": checkpoint.dtype.name,
         "parameters": {**counts.parts, "total": counts.total},
@@ -67,6 +79,14 @@ def _lines(shown: dict[str, Any]) -> list[str]:
     lines = [
         f"kind        {shown['kind']} ({shown['dtype']}), found by {shown['found']}",
         f"parameters  {total:,} ({parts})",
+    ]
+    depth = shown["depth"]
+    kept = "fixed" if depth["is_fixed"] else "any other number by --steps"
+    drawn = f" and trained at {', '.join(map(str, depth['drawn']))}" if depth["drawn"] else ""
+    lines += [
+        f"depth       {depth['trained']} steps{drawn}, {kept}",
+        f"one pass    {depth['effective_parameters']:,} parameters at {depth['shown']} depth steps, "
+        f"{depth['operations_per_byte'] / 1e6:.1f} million operations per byte",
     ]
     if shown["adapter"] is not None:
         adapter = dict(shown["adapter"])

@@ -21,6 +21,7 @@ from jaxtyping import Array
 from tipshare.generation.sampling import Choice, choose, draw_uniform
 from tipshare.generation.unrolled import Flat, Unrolled
 from tipshare.model.block import Block, BlockCache
+from tipshare.model.depth import advance
 from tipshare.model.positions import Place
 
 # Bytes decoded per compiled call, at most; a call may stop earlier without being compiled again.
@@ -33,7 +34,7 @@ class Reading(NamedTuple):
     """How far a batch of texts has been read."""
 
     logits: Array  # batch, vocab: of the next byte
-    caches: tuple[Flat[BlockCache], ...]  # one per depth step
+    caches: tuple[Flat[BlockCache], ...]  # one per evaluation of a block
     window: Array  # batch, slot: the bytes in the ring, -1 where there is none yet
     counts: Array  # batch, vocab: how often each byte stands in the window
     position: Array  # batch: of the next byte in its own text
@@ -166,11 +167,25 @@ def _unembed(model: Unrolled, x: NamedArray) -> Array:
 def _run_blocks(
     model: Unrolled, x: NamedArray, caches: tuple[Flat[BlockCache], ...] | None, place: Place
 ) -> tuple[NamedArray, tuple[Flat[BlockCache], ...]]:
-    """All depth steps, which read on after what the caches hold; None for the start of the texts."""
-    after = []
-    for block, cache in zip(model.blocks, caches or [None] * len(model.blocks), strict=True):
-        x, cache = _run_block(block, x, model.step_size, cache, place, model.context)
+    """All depth steps, which read on after what the caches hold; None for the start of the texts.
+
+    A solver evaluates a block several times in one depth step. What an evaluation reads differs from what the others
+    read, at every position alike, so each has a cache of its own.
+    """
+    after: list[Flat[BlockCache]] = []
+
+    def next_block(x: NamedArray, step_size: float | None) -> NamedArray:
+        place_in_pass = len(after)
+        cache = None if caches is None else caches[place_in_pass]
+        x, cache = _run_block(model.blocks[place_in_pass], x, step_size, cache, place, model.context)
         after.append(cache)
+        return x
+
+    while len(after) < len(model.blocks):
+        if model.solver == "euler":
+            x = next_block(x, model.step_size)
+        else:
+            x = advance(model.solver, lambda _, x: next_block(x, None), x, model.step_size)
     return x, tuple(after)
 
 
@@ -178,7 +193,14 @@ def _run_blocks(
 # before using them. As functions of their own under `jit` they are traced once for all depths.
 @partial(jax.jit, static_argnames=("step_size", "context"))
 def _run_block(
-    block: Flat[Block], x: NamedArray, step_size: float, cache: Flat[BlockCache] | None, place: Place, context: int
+    block: Flat[Block],
+    x: NamedArray,
+    step_size: float | None,
+    cache: Flat[BlockCache] | None,
+    place: Place,
+    context: int,
 ) -> tuple[NamedArray, Flat[BlockCache]]:
-    x, after = block.tree.run(x, step_size, None if cache is None else cache.tree, place)
+    """The block's step from `x`, or its slope there if `step_size` is None."""
+    before = None if cache is None else cache.tree
+    x, after = block.tree.slope(x, before, place) if step_size is None else block.tree.run(x, step_size, before, place)
     return x, Flat.of(after.open_ring(context)) if cache is None else cache.filled_with(after)

@@ -35,6 +35,7 @@ def generate(
     sampling: Sampling | None = None,
     *,
     steps: int | None = None,
+    solver: str | None = None,
     samples: None = None,
     **changes: Any,
 ) -> Generation: ...
@@ -47,6 +48,7 @@ def generate(
     sampling: Sampling | None = None,
     *,
     steps: int | None = None,
+    solver: str | None = None,
     samples: int | None = None,
     **changes: Any,
 ) -> list[Generation]: ...
@@ -58,6 +60,7 @@ def generate(
     sampling: Sampling | None = None,
     *,
     steps: int | None = None,
+    solver: str | None = None,
     samples: int | None = None,
     **changes: Any,
 ) -> Generation | list[Generation]:
@@ -70,6 +73,7 @@ def generate(
         prompt: Text, or bytes of any kind; or a sequence of them, written on side by side.
         sampling: How bytes are chosen; the defaults of `Sampling` if None.
         steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+        solver: `midpoint`, `heun` or `rk4` instead of `euler`, for models with step="euler".
         samples: Texts per prompt, each with random numbers of its own. A prompt's first sample is the same text as
             without `samples`, and as without the other prompts.
         changes: Fields of `Sampling` by name, such as `temperature=0.8, top_k=40, max_bytes=500`.
@@ -83,7 +87,7 @@ def generate(
     if not prompts:
         raise ValueError("there is no prompt: give at least one, which may be empty")
     samples_each = 1 if samples is None else check_whole("samples", samples)
-    unrolled = unroll(model, steps)
+    unrolled = unroll(model, steps, solver)
     texts = [_prompt_ids(each, unrolled) for each in prompts]
     rows = [(text, sample) for text, _ in texts for sample in range(samples_each)]
     unread = [cut for _, cut in texts for _ in range(samples_each)]
@@ -103,6 +107,7 @@ def stream(
     sampling: Sampling | None = None,
     *,
     steps: int | None = None,
+    solver: str | None = None,
     sample: int = 0,
     chunk: int = CHUNK,
     **changes: Any,
@@ -118,7 +123,7 @@ def stream(
     sampling = (sampling or Sampling()).replace(**changes)
     chunk = check_whole("chunk", chunk, 1, CHUNK)
     sample = check_whole("sample", sample, 0, 2**32 - 1)
-    unrolled = unroll(model, steps)
+    unrolled = unroll(model, steps, solver)
     text, _ = _prompt_ids(prompt, unrolled)
     chunks = (min(FIRST_CHUNK, chunk), chunk)
     return (piece for _, piece in _write_pieces(unrolled, [(text, sample)], sampling, chunks))

@@ -13,6 +13,7 @@ from jaxtyping import Array
 
 from tipshare.generation.sampling import MOST_BYTES
 from tipshare.model.block import Block
+from tipshare.model.depth import depths, places_read
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.layers import LayerNorm, Linear
 from tipshare.model.positions import AngleTables
@@ -65,32 +66,35 @@ class Unrolled(eqx.Module):
     embedding: NamedArray  # vocab x embed
     positions: NamedArray | None  # position x embed
     angles: AngleTables | None  # when positions are rotary
-    blocks: tuple[Flat[Block], ...]  # one per depth step, of plain layers
+    blocks: tuple[Flat[Block], ...]  # of plain layers, one per evaluation: one per depth step, unless a solver has more
     final_norm: LayerNorm
     head: Linear
     step_size: float = eqx.field(static=True)
+    solver: str = eqx.field(static=True)
     context: int = eqx.field(static=True)
     tokenizer: Tokenizer = eqx.field(static=True)
 
 
-_unrolled: dict[tuple[int, int], tuple[weakref.ref, Unrolled]] = {}
+_unrolled: dict[tuple[int, int, str], tuple[weakref.ref, Unrolled]] = {}
 
 
-def unroll(model: LanguageModel, steps: int | None = None) -> Unrolled:
-    """Freeze `model` at a number of depth steps and unroll it; done once per model and number."""
+def unroll(model: LanguageModel, steps: int | None = None, solver: str | None = None) -> Unrolled:
+    """Freeze `model` at a number of depth steps and unroll it; done once per model, number and solver."""
     config, tokenizer = model.config, model.tokenizer
     steps = model.steps if steps is None else steps
-    key = (id(model), steps)
+    solver = model.solver if solver is None else solver
+    key = (id(model), steps, solver)
     known = _unrolled.get(key)
     if known is not None and known[0]() is model:
         return known[1]
-    shared, per_depth, rest = _split(model, steps)
+    shared, per_depth, rest = _split(model, steps, solver)
     longest = config.max_position_embeddings + MOST_BYTES
     unrolled = Unrolled(
         **rest,
         angles=AngleTables.init(config.HeadSize, longest) if config.positions == "rotary" else None,
-        blocks=tuple(Flat.of(_combine(each, shared)) for each in per_depth),
+        blocks=tuple(Flat.of(_combine(per_depth[place], shared)) for place in places_read(steps, solver).flat),
         step_size=model.step_size(steps),
+        solver=solver,
         context=config.max_position_embeddings,
         tokenizer=tokenizer,
     )
@@ -98,10 +102,10 @@ def unroll(model: LanguageModel, steps: int | None = None) -> Unrolled:
     return unrolled
 
 
-@partial(jax.jit, static_argnames="steps")
-def _split(model: LanguageModel, steps: int) -> tuple[Block, tuple[Block, ...], dict[str, Any]]:
-    """A block of the arrays that all depth steps share, blocks of those that differ, and the parts outside."""
-    frozen = model.freeze(steps).astype(jnp.float32)
+@partial(jax.jit, static_argnames=("steps", "solver"))
+def _split(model: LanguageModel, steps: int, solver: str) -> tuple[Block, tuple[Block, ...], dict[str, Any]]:
+    """A block of the arrays that all depths share, blocks of those that differ, and the parts outside."""
+    frozen = model.freeze(steps, solver=solver).astype(jnp.float32)
 
     def pick(step: int | None) -> Block:
         def pick_leaf(leaf: NamedArray) -> NamedArray | None:
@@ -118,7 +122,7 @@ def _split(model: LanguageModel, steps: int) -> tuple[Block, tuple[Block, ...], 
         "final_norm": frozen.final_norm,
         "head": Linear(head.weight["vocab", :size], None, In=head.In, Out=(head.Out[0].resize(size),)),
     }
-    return pick(None), tuple(pick(step) for step in range(frozen.steps)), rest
+    return pick(None), tuple(pick(place) for place in range(len(depths(steps, solver)))), rest
 
 
 def _combine(own: Block, shared: Block) -> Block:

@@ -109,6 +109,19 @@ class Block(eqx.Module):
         mixed, mixer = self.mixer.run(self.mixer_norm(x if self.parallel else after), mixer, place)
         return after + step_size * dropout(mixed, self.drop_rate, k_second), BlockCache(attention, mixer)
 
+    def slope(
+        self, x: NamedArray, cache: BlockCache | None = None, place: Place | None = None
+    ) -> tuple[NamedArray, BlockCache]:
+        """dx/dt: the sum of both branches, each of which reads `x`; otherwise as `run`.
+
+        With parallel branches, an Euler step of this is `run`. With branches one after the other, `run` is a splitting
+        of the same equation, and equal in the limit of many steps.
+        """
+        attention, mixer = (None, None) if cache is None else cache
+        attended, attention = self.attention.run(self.attention_norm(x), attention, place)
+        mixed, mixer = self.mixer.run(self.mixer_norm(x), mixer, place)
+        return attended + mixed, BlockCache(attention, mixer)
+
 
 def gate_values(block: Block) -> dict[str, NamedArray]:
     """The gate vectors of a block of plain layers, by name; empty if nothing in it is gated."""

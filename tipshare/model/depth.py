@@ -1,4 +1,4 @@
-"""The one place that owns t: the depth grid, the features of t, and the scan over depth.
+"""The one place that owns t: the depth grid, the features of t, the solvers, and the scan over depth.
 
 t is depth and runs through (0, 1]: with L depth steps it takes the values 1/L, 2/L, ..., 1. Places in the text are
 called positions and never time.
@@ -7,7 +7,8 @@ called positions and never time.
 import abc
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeVar
 
 import equinox as eqx
 import haliax as hax
@@ -27,6 +28,36 @@ Tree = TypeVar("Tree")
 SLOWEST_WAVE, FASTEST_WAVE = 0.25, 4.0
 # The published ones are sin and cos of this times t, and slower.
 FASTEST_PUBLISHED = 1000.0
+
+SolverName = Literal["euler", "midpoint", "heun", "rk4"]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """An explicit Runge-Kutta method for dx/dt = f(t, x), where f is what a block adds to x.
+
+    Attributes:
+        reads: Where in a depth step each evaluation reads the weights: 0 is its start, 1 its end.
+        rows: For every evaluation, the share of the step that each slope before it has moved x by.
+        weights: Shares of the slopes in the whole step.
+    """
+
+    reads: tuple[float, ...]
+    rows: tuple[tuple[float, ...], ...]
+    weights: tuple[float, ...]
+
+
+# Every t at which a pass reads weights is known beforehand: they are worked out at once, scanned over, frozen, and in
+# generation each evaluation has a cache. diffrax instead calls the field at a t of its own within its own loop.
+#
+# The grid 1/L, 2/L, ..., 1 says that a step reads the weights at its end. Midpoint takes its first half step in the
+# same way, so that it reads in the middle twice. Heun and RK4 read at t = 0 too, which no Euler step does.
+SOLVERS: dict[str, Solver] = {
+    "euler": Solver((1.0,), ((),), (1.0,)),
+    "midpoint": Solver((0.5, 0.5), ((), (0.5,)), (0.0, 1.0)),
+    "heun": Solver((0.0, 1.0), ((), (1.0,)), (0.5, 0.5)),
+    "rk4": Solver((0.0, 0.5, 0.5, 1.0), ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)), (1 / 6, 1 / 3, 1 / 3, 1 / 6)),
+}
 
 
 class TimeIndexed(eqx.Module):
@@ -53,9 +84,9 @@ def at(tree: Tree, time: NamedArray | None) -> Tree:
     return jax.tree.map(lambda node: node.at(time) if is_time_indexed(node) else node, tree, is_leaf=is_time_indexed)
 
 
-def depths(steps: int) -> np.ndarray:
-    """t = 1/steps, 2/steps, ..., 1 for plots, in double precision."""
-    return np.arange(1, steps + 1) / steps
+def depths(steps: int, solver: str = "euler") -> np.ndarray:
+    """The depths at which a pass reads weights, in double precision: t = 1/steps, 2/steps, ..., 1 for Euler."""
+    return np.unique(_halves_read(steps, solver)) / (2 * steps)
 
 
 def check_depth(t: float) -> float:
@@ -65,9 +96,39 @@ def check_depth(t: float) -> float:
     return float(t)
 
 
-def depth_grid(steps: int) -> NamedArray:
-    """t = 1/steps, 2/steps, ..., 1 along the axis `depth`."""
-    return (hax.arange(Axis("depth", steps)).astype(jnp.float32) + 1.0) / steps
+def depth_grid(steps: int, solver: str = "euler") -> NamedArray:
+    """`depths` along the axis `depth`."""
+    if solver == "euler":
+        return (hax.arange(Axis("depth", steps)).astype(jnp.float32) + 1.0) / steps
+    return hax.named(depths(steps, solver).astype(np.float32), "depth")
+
+
+def places_read(steps: int, solver: str) -> np.ndarray:
+    """Where in `depth_grid` every evaluation reads its weights, {step, evaluation}."""
+    halves = _halves_read(steps, solver)
+    return np.searchsorted(np.unique(halves), halves)
+
+
+def _halves_read(steps: int, solver: str) -> np.ndarray:
+    """Where every evaluation reads, in half steps from t = 0, {step, evaluation}."""
+    return 2 * np.arange(steps)[:, None] + np.array([round(2 * each) for each in SOLVERS[solver].reads])
+
+
+def block_evaluations(steps: int, solver: str = "euler") -> int:
+    """How many times a pass runs a block, which is what it costs."""
+    return steps * len(SOLVERS[solver].reads)
+
+
+def advance(solver: str, slope: Callable[[int, NamedArray], NamedArray], x: NamedArray, step_size: float) -> NamedArray:
+    """One depth step; `slope(number, x)` evaluates dx/dt for the evaluation of this number."""
+    method, slopes = SOLVERS[solver], []
+
+    def moved(shares: tuple[float, ...]) -> NamedArray:
+        return sum((share * step_size * each for share, each in zip(shares, slopes, strict=True) if share), start=x)
+
+    for number, row in enumerate(method.rows):
+        slopes.append(slope(number, moved(row)))
+    return moved(method.weights)
 
 
 class TimeEmbedding(eqx.Module):
@@ -151,6 +212,7 @@ def run_depth(
     *,
     steps: int,
     step_size: float,
+    solver: str = "euler",
     key: PRNGKeyArray | None = None,
     keep_path: bool = False,
     recompute: bool = False,
@@ -162,6 +224,7 @@ def run_depth(
         blocks: A block with concrete weights. Weights with a `depth` axis are read step by step, weights without one
             are the same at every depth and stay a single copy.
         step_size: What a block's output is multiplied with before it is added.
+        solver: With another one than Euler, `blocks` has the weights at all depths of `depth_grid(steps, solver)`.
         key: Dropout key; `None` for evaluation.
         keep_path: Also return x after every depth step, along `depth`.
         recompute: Keep only x between blocks for the backward pass; otherwise the results of matrix products too.
@@ -171,10 +234,14 @@ def run_depth(
     """
     t = depth_grid(steps)
     keys = None if key is None else jr.split(key, steps)
+    evaluated = blocks if solver == "euler" else [_at_places(blocks, each) for each in places_read(steps, solver).T]
 
     def one_step(x: NamedArray, block: Any, t: NamedArray, key: PRNGKeyArray | None = None):
         del t  # scanned along only so that a block with no weight of its own per depth still has a depth axis
-        x = block(x, step_size, key=key)
+        if solver == "euler":
+            x = block(x, step_size, key=key)
+        else:
+            x = advance(solver, lambda number, x: block[number].slope(x)[0], x, step_size)
         return x, (x if keep_path else None)
 
     # What lies between matrix products is cheaper to compute again than to carry through memory: with all of it kept,
@@ -185,4 +252,14 @@ def run_depth(
         policy = policies.nothing_saveable if recompute else policies.dots_saveable
         one_step = jax.checkpoint(one_step, policy=policy, prevent_cse=False)
     scan: Any = hax.scan(one_step, t.axes[0], unroll=min(unroll, steps))
-    return scan(x, blocks, t) if keys is None else scan(x, blocks, t, keys)
+    return scan(x, evaluated, t) if keys is None else scan(x, evaluated, t, keys)
+
+
+def _at_places(blocks: Tree, places: np.ndarray) -> Tree:
+    """`blocks` at some places of their `depth` axis; shared weights have none and stay as they are."""
+
+    def take(leaf: Any) -> Any:
+        is_own = isinstance(leaf, NamedArray) and leaf.has_axis("depth")
+        return leaf.take("depth", hax.named(places, "depth")) if is_own else leaf
+
+    return jax.tree.map(take, blocks, is_leaf=lambda node: isinstance(node, NamedArray))

@@ -15,13 +15,21 @@ from jaxtyping import Array, PRNGKeyArray
 
 from tipshare.config import ModelConfig
 from tipshare.model.block import Block, gate_values
-from tipshare.model.depth import TimeEmbedding, at, check_depth, depth_grid, run_depth
+from tipshare.model.depth import (
+    SOLVERS,
+    TimeEmbedding,
+    at,
+    block_evaluations,
+    check_depth,
+    depth_grid,
+    depths,
+    run_depth,
+)
 from tipshare.model.layers import LayerNorm, Linear, dropout, split_key
 from tipshare.model.low_rank import Adapters
 from tipshare.model.weights import SOURCES, WeightSource
 from tipshare.model.weights.generated import Generated
 from tipshare.text.tokenizer import Tokenizer
-from tipshare.validation import check_whole
 
 if TYPE_CHECKING:
     from tipshare.analysis.scoring import Score
@@ -49,6 +57,7 @@ class LanguageModel(eqx.Module):
     head: Linear  # embed -> vocab
     steps: int = eqx.field(static=True)  # depth steps of one pass
     adapters: Adapters | None = None  # what is added to the weights of blocks
+    solver: str = eqx.field(static=True, default="euler")  # of one pass; another one only once frozen
 
     @staticmethod
     def init(config: ModelConfig, *, key: PRNGKeyArray) -> "LanguageModel":
@@ -70,7 +79,14 @@ class LanguageModel(eqx.Module):
             steps=config.steps,
         )
 
-    def __call__(self, tokens: Tokens, *, key: PRNGKeyArray | None = None, steps: int | None = None) -> NamedArray:
+    def __call__(
+        self,
+        tokens: Tokens,
+        *,
+        key: PRNGKeyArray | None = None,
+        steps: int | None = None,
+        solver: str | None = None,
+    ) -> NamedArray:
         """Logits of the next token at every position.
 
         Args:
@@ -78,11 +94,13 @@ class LanguageModel(eqx.Module):
                 integer array of one or two dimensions.
             key: Switches dropout on.
             steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+            solver: `midpoint`, `heun` or `rk4` instead of `euler`, for models with step="euler". They evaluate a block
+                two, two and four times per depth step: see `block_evaluations`.
 
         Returns:
             The axes of `tokens` and `vocab`.
         """
-        x, _ = self.hidden(tokens, key=key, steps=steps)
+        x, _ = self.hidden(tokens, key=key, steps=steps, solver=solver)
         return self.unembed(x)
 
     def hidden(
@@ -91,6 +109,7 @@ class LanguageModel(eqx.Module):
         *,
         key: PRNGKeyArray | None = None,
         steps: int | None = None,
+        solver: str | None = None,
         keep_path: bool = False,
         unroll: int = 1,
     ) -> tuple[NamedArray, NamedArray | None]:
@@ -99,13 +118,16 @@ class LanguageModel(eqx.Module):
         `unroll` is that of `tipshare.model.depth.run_depth`.
         """
         k_embedding, k_blocks = split_key(key, 2)
-        steps = self._check_steps(steps)
+        steps, solver = self._check_steps(steps), self._check_solver(solver)
+        if key is not None and solver != "euler":
+            raise ValueError(f"solver={solver!r} is for evaluation: dropout, which a key switches on, needs 'euler'")
         x = dropout(self.embed(self._check_tokens(tokens)), self.config.embd_pdrop, k_embedding)
         return run_depth(
-            self.blocks(steps),
+            self.blocks(steps, solver),
             x,
             steps=steps,
             step_size=self.step_size(steps),
+            solver=solver,
             key=k_blocks,
             keep_path=keep_path,
             recompute=self.config.gradient_checkpointing,
@@ -148,10 +170,14 @@ class LanguageModel(eqx.Module):
         log_probs = hax.nn.log_softmax(self.unembed(x), self.config.Vocab)
         return -hax.mean(log_probs.take("vocab", targets)).scalar()
 
-    def blocks(self, steps: int | None = None) -> Block:
-        """The blocks of all depth steps: weights that depend on t have a `depth` axis, shared ones have none."""
-        steps = self._check_steps(steps)
-        return self._along(depth_grid(steps), steps)
+    def blocks(self, steps: int | None = None, solver: str = "euler") -> Block:
+        """The blocks of all depths that a pass reads: weights that depend on t have a `depth` axis, shared ones none.
+
+        These are the depth steps themselves, unless a solver reads between them.
+        """
+        steps, solver = self._check_steps(steps), self._check_solver(solver)
+        t = depth_grid(steps, solver)
+        return self._along(t, steps)
 
     def blocks_at(self, t: NamedArray) -> Block:
         """The blocks at any depths in (0, 1], along their axis `depth`, as a path of the trained number of steps has
@@ -166,15 +192,16 @@ class LanguageModel(eqx.Module):
         t = check_depth(t)
         if self.config.is_continuous and not self.is_frozen:
             return self._adapt(at(self.block, self._embed_time(t, self.steps)), hax.named(jnp.float32(t), ()))
-        layer = round(t * self.steps) - 1
-        if layer < 0 or abs((layer + 1) / self.steps - t) > 1e-6:
+        known = depths(self.steps, self.solver)
+        layer = int(np.abs(known - t).argmin())
+        if abs(known[layer] - t) > 1e-6:
             raise ValueError(
-                f"t={t} lies between layers: this {self.config.kind} has weights at t = 1/{self.steps}, "
-                f"2/{self.steps}, ..., 1 only"
+                f"t={t} lies between layers: this {self.config.kind} has weights at "
+                f"t = {', '.join(f'{each:.4g}' for each in known)} only"
             )
         return hax.tree_util.tree_map(
             lambda leaf: leaf["depth", layer] if isinstance(leaf, NamedArray) and leaf.has_axis("depth") else leaf,
-            self.blocks(),
+            self.blocks(solver=self.solver),
         )
 
     def gates(self, t: float) -> dict[str, NamedArray]:
@@ -198,17 +225,23 @@ class LanguageModel(eqx.Module):
         arrays = jax.tree.leaves(self.block, is_leaf=lambda node: isinstance(node, NamedArray))
         return self.source.reads_time or any(array.has_axis("depth") for array in arrays)
 
-    def freeze(self, steps: int | None = None) -> Self:
+    def freeze(self, steps: int | None = None, *, solver: str | None = None) -> Self:
         """The same function with the weights of every depth step worked out: no generator and no gate network left.
 
         Args:
             steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+            solver: As in a call; the frozen model holds the weights between its depth steps too, where it reads there.
         """
-        steps = self._check_steps(steps)
+        steps, solver = self._check_steps(steps), self._check_solver(solver)
         final_norm = at(self.final_norm, self._embed_time(1.0, self.config.num_layers))
+        block = self.blocks(steps, solver)
         return dataclasses.replace(
-            self, time=None, block=self.blocks(steps), final_norm=final_norm, steps=steps, adapters=None
+            self, time=None, block=block, final_norm=final_norm, steps=steps, adapters=None, solver=solver
         )
+
+    def block_evaluations(self, steps: int | None = None, *, solver: str | None = None) -> int:
+        """How many times a pass runs a block: what it costs, whatever the solver."""
+        return block_evaluations(self._check_steps(steps), self._check_solver(solver))
 
     def step_size(self, steps: int) -> float:
         """What a block's output is multiplied with: 1/steps for Euler; 1 for a residual step at the trained depth.
@@ -223,11 +256,18 @@ class LanguageModel(eqx.Module):
         """What turns text into token ids and back; ValueError if the model has too few ids for it."""
         return self.config.tokenizer.check_fits(self.config.vocab_size)
 
-    def score(self, text: str | bytes, *, stride: int | None = None, steps: int | None = None) -> "Score":
+    def score(
+        self,
+        text: str | bytes,
+        *,
+        stride: int | None = None,
+        steps: int | None = None,
+        solver: str | None = None,
+    ) -> "Score":
         """How well the model predicts each byte of `text`; see `tipshare.analysis.scoring.score`."""
         from tipshare.analysis.scoring import score
 
-        return score(self, text, stride=stride, steps=steps)
+        return score(self, text, stride=stride, steps=steps, solver=solver)
 
     @overload
     def generate(
@@ -273,17 +313,26 @@ class LanguageModel(eqx.Module):
     def _check_steps(self, steps: int | None) -> int:
         if steps is None or steps == self.steps:
             return self.steps
-        steps = check_whole("steps", steps)
         if self.is_frozen:
             raise ValueError(
                 f"this model was frozen at {self.steps} depth steps, not {steps}: freeze the live one again"
             )
-        if not self.config.is_continuous:
+        return self.config.check_steps(steps)
+
+    def _check_solver(self, solver: str | None) -> str:
+        if solver is None or solver == self.solver:
+            return self.solver
+        if solver not in SOLVERS:
+            raise ValueError(f"solver={solver!r} is not one of {', '.join(SOLVERS)}")
+        if self.is_frozen:
+            raise ValueError(f"this model was frozen for {self.solver}, not {solver}: freeze the live one again")
+        config = self.config
+        if config.step != "euler" or not config.is_continuous:
             raise ValueError(
-                f"{self.config.kind} with weights={self.config.weights!r} has exactly {self.steps} layers; "
-                f"steps={steps} needs weights that are generated, gated or tied"
+                f"solver={solver!r} needs step='euler' and weights that are defined at every t (generated, gated or "
+                f"tied); this {config.kind} has step={config.step!r} and weights={config.weights!r}"
             )
-        return steps
+        return solver
 
     def _check_tokens(self, tokens: Tokens, name: str = "tokens") -> NamedArray:
         """Token ids as a named integer array with a `position` axis, or a ValueError."""

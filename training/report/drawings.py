@@ -69,6 +69,9 @@ def draw_plane(view: FigureView[Mark]) -> Figure:
         named = [mark for mark in view.points if mark.label != mark.kind]
         for mark in named if len(named) <= MOST_NAMES else ():
             axes.annotate(mark.title, (mark.at, mark.value), (7, 3), textcoords="offset points", fontsize=7)
+    elif view.names_marks:
+        for mark in view.points:
+            axes.annotate(mark.text, (mark.at, mark.value), (6, 5), textcoords="offset points", fontsize=7)
     elif len({mark.at for mark in view.points}) <= MOST_NAMES:
         axes.set_xticks(sorted({mark.at for mark in view.points}))
     axes.grid(True)

@@ -80,6 +80,7 @@ class FigureView(Generic[Point]):
         is_count: Whether the horizontal axis of a plane is a count of parameters, on a logarithmic scale.
         is_range: Whether `low` and `high` are the range of the seeds, and not an interval of the mean.
         names_runs: Whether the runs may be others than the chosen ones, so that their name must stand beside them.
+        names_marks: Whether the text of every mark of a plane stands beside it.
         meanings: What colours mean.
         has_front: Whether marks are models of which those further left and lower are better, so that the better corner
             and the Pareto front can be shown.
@@ -97,6 +98,7 @@ class FigureView(Generic[Point]):
     is_count: bool = False
     is_range: bool = False
     names_runs: bool = False
+    names_marks: bool = False
     meanings: Mapping[str, str] = field(default_factory=dict)
     has_front: bool = False
 

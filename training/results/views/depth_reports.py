@@ -1,0 +1,142 @@
+"""What `python -m training depth` measured: loss, speed and early exit, by the number of depth steps."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tipshare.kinds import title_of
+from training.results.summaries import LOSS
+from training.results.views.figure import FigureView, Mark, loss_label
+from training.results.views.table import Column, Table, named
+
+# As `python -m training depth` writes it.
+Report = Mapping[str, Any]
+
+
+def find_front(rows: Sequence[Mapping[str, Any]]) -> list[bool]:
+    """Whether each row is on the front: no other is as fast and as good, and better in one of the two."""
+
+    def beats(other: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+        gains = other["bytes_per_second"] - row["bytes_per_second"], row["loss"] - other["loss"]
+        return min(gains) >= 0 and max(gains) > 0
+
+    return [not any(beats(other, row) for other in rows) for row in rows]
+
+
+def depths_table(report: Report) -> Table:
+    """Loss and speed of one checkpoint by depth steps; the best loss is bold."""
+    rows = report["depths"]
+    lowest = min(row["loss"] for row in rows)
+    slowest = {"own": next((row for row in rows if row["depth_steps"] == report["own_depth_steps"]), None)}
+    shown = [
+        {
+            **row,
+            "first_byte_ms": 1e3 * row["first_byte_seconds"],
+            "speed": slowest["own"] and row["bytes_per_second"] / slowest["own"]["bytes_per_second"],
+            "reading": slowest["own"] and slowest["own"]["first_byte_seconds"] / row["first_byte_seconds"],
+            "front": "yes" if front else "",
+        }
+        for row, front in zip(rows, find_front(rows), strict=True)
+    ]
+    own = f"against {report['own_depth_steps']} depth steps"
+    columns = [
+        Column("depth_steps", "depth steps"),
+        Column("block_evaluations", "block evaluations"),
+        Column("loss", "loss (nats/byte)", ".3f", is_best=lambda row: row["loss"] == lowest),
+        Column("bytes_per_second", "bytes/s", ",.0f"),
+        Column("speed", own, "{:.2f}x".format),
+        Column("first_byte_ms", "first byte (ms)", ".1f"),
+        Column("reading", own, "{:.2f}x".format),
+        Column("front", "on the front", is_text=True),
+    ]
+    csv = named("depth_steps", "block_evaluations", "loss", "bytes_per_second", "first_byte_seconds", "front")
+    return Table(shown, columns, csv, missing="")
+
+
+def early_exit_table(report: Report) -> Table:
+    """What stopping early would give at best."""
+    own = next((row["loss"] for row in report["depths"] if row["depth_steps"] == report["own_depth_steps"]), None)
+    rows = [
+        {**row, "price": None if own is None else row["loss"] - own, "saved": 1 - row["share_of_operations"]}
+        for row in report["early_exit"]
+    ]
+    columns = [
+        Column("limit", "stop below (nats)", "g"),
+        Column("average_depth", "average depth", ".2f"),
+        Column("loss", "loss (nats/byte)", ".3f"),
+        Column("price", "price", "+.3f"),
+        Column("saved", "operations saved", "{:.0%}".format),
+    ]
+    return Table(rows, columns, missing="")
+
+
+def report_in_words(report: Report) -> str:
+    """Which checkpoint was measured, and how."""
+    drawn = report["drawn_depth_steps"]
+    trained = f"drawn depth steps {', '.join(map(str, drawn))}" if drawn else f"{report['own_depth_steps']} depth steps"
+    solver = "" if report["solver"] == "euler" else f", solver {report['solver']}"
+    return (
+        f"{_title(report)}, trained at {trained}{solver}. Loss on {report['num_windows']} windows of "
+        f"{report['context']} bytes of {report['corpus']}; batch 1 on {report['machine']['device']}; medians of "
+        f"{report['rounds']} rounds."
+    )
+
+
+def measured_loss_view(report: Report) -> FigureView[Mark]:
+    """Loss against depth steps."""
+    marks = [
+        _mark(report, row, row["depth_steps"], row["depth_steps"] == report["own_depth_steps"])
+        for row in report["depths"]
+    ]
+    return _view(
+        [report], marks, "depth_loss", "Loss against depth steps", "depth steps (larger mark: the model's own)"
+    )
+
+
+def speed_view(reports: Sequence[Report]) -> FigureView[Mark]:
+    """Loss against bytes per second, with the front of all reports marked."""
+    rows = [(report, row) for report in reports for row in report["depths"]]
+    front = find_front([row for _, row in rows])
+    marks = [
+        _mark(report, row, row["bytes_per_second"], is_large)
+        for (report, row), is_large in zip(rows, front, strict=True)
+    ]
+    label = "bytes per second (numbers: depth steps; larger mark: on the front)"
+    return _view(reports, marks, "depth_speed", "Loss against speed of generation", label)
+
+
+def _title(report: Report) -> str:
+    name, kind = report["checkpoint"], title_of(report["kind"])
+    return kind if name == report["kind"] else f"{name} ({kind})"
+
+
+def _mark(report: Report, row: Mapping[str, Any], at: float, is_large: bool) -> Mark:
+    return Mark(
+        label=report["checkpoint"],
+        title=_title(report),
+        kind=report["kind"],
+        at=at,
+        value=row["loss"],
+        text=str(row["depth_steps"]),
+        size="large" if is_large else "usual",
+        line=0,
+    )
+
+
+def _view(reports: Sequence[Report], marks: list[Mark], name: str, title: str, x_label: str) -> FigureView[Mark]:
+    return FigureView(
+        name=name,
+        title=title,
+        form="plane",
+        runs=", ".join(report["checkpoint"] for report in reports),
+        points=marks,
+        csv={
+            "checkpoint": "label",
+            "depth_steps": "text",
+            x_label.partition(" (")[0].replace(" ", "_"): "at",
+            "loss": "value",
+        },
+        x_label=x_label,
+        y_label=loss_label(LOSS),
+        missing="" if marks else "no checkpoint was measured",
+        names_marks=name == "depth_speed",
+    )
