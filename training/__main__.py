@@ -21,6 +21,8 @@ def main(arguments: list[str] | None = None) -> int:
     from training.commands.benchmark import Benchmark
     from training.commands.bundle import Bundle
     from training.commands.evaluate import Evaluate
+    from training.commands.finetune import Finetune
+    from training.commands.finetune_grid import FinetuneGrid
     from training.commands.push import Push, PushAll, PushSpace
     from training.commands.recipes import Recipes
     from training.commands.report import Report
@@ -31,6 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
         "recipes": Recipes,
         "train": Train,
         "sweep": Sweep,
+        "finetune": Finetune,
+        "finetune-grid": FinetuneGrid,
         "evaluate": Evaluate,
         "report": Report,
         "benchmark": Benchmark,
