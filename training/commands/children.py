@@ -23,7 +23,7 @@ class Child:
         self._process: subprocess.Popen | None = None
 
     def run(self, arguments: Sequence[str]) -> int:
-        """Run `python -m training` and return its exit code; that of the signal if the sweep was asked to stop before."""
+        """Run `python -m training` and return its exit code, or that of the signal if one came before."""
         if self.stop.signal is None:
             self._process = subprocess.Popen([sys.executable, "-m", "training", *arguments])
             if self.stop.signal is not None:  # it came while the child was started

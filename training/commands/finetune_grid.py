@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import tyro
-
 from tipshare.checkpoint.locate import bundle_folder
 from training.commands.children import Child, Tally
 from training.commands.options import optional

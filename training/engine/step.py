@@ -80,7 +80,7 @@ class Program:
 
     def _start_optimizer(self, parameters: Arrays) -> Arrays:
         trained, _ = self.split(parameters)
-        return make_optimizer(self.recipe, self.model(trained)).init(trained)
+        return make_optimizer(self.recipe, trained).init(trained)
 
     def split(self, parameters: Arrays) -> tuple[Arrays, Arrays]:
         """The arrays that are trained, and the others, which `join` puts together again."""
@@ -139,7 +139,7 @@ class Program:
             loss, gradients = value_and_grad(trained, windows[0], step_key)
         else:
             loss, gradients = self._accumulate(value_and_grad, trained, windows, step_key)
-        optimizer = make_optimizer(self.recipe, self.model(trained))
+        optimizer = make_optimizer(self.recipe, trained)
         updates, optimizer_state = optimizer.update(gradients, optimizer_state, trained)
         return join(eqx.apply_updates(trained, updates), fixed), optimizer_state, loss
 

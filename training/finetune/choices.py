@@ -65,7 +65,8 @@ class Choices:
         base = checkpoint.load("float32")
         if self.to_layers and not base.config.is_continuous:
             raise ValueError(
-                f"{source} has weights of its own in each of its {base.steps} layers already: leave out --freeze-to-layers"
+                f"{source} has weights of its own in each of its {base.steps} layers already: "
+                "leave out --freeze-to-layers"
             )
         model = prepare(base, self.depth_steps, layers=self.to_layers)
         if self.method == "lora":

@@ -10,8 +10,8 @@ from tipshare.model.language_model import LanguageModel
 from tipshare.model.weights.gated import Gate
 from tipshare.model.weights.generated import TimeMlp
 
-# `full`: everything; `gates`: the gates, and the small networks of t that feed gates and generators; `norms`: the norms;
-# `lora`: low-rank adapters.
+# `full`: everything; `gates`: the gates, and the small networks of t that feed gates and generators; `norms`: the
+# norms; `lora`: low-rank adapters.
 Method = Literal["full", "gates", "norms", "lora"]
 
 
