@@ -4,8 +4,8 @@ from typing import Any
 
 # Writing and scoring share the cores: two visitors at a time, the others wait in the queue.
 TURNS: dict[str, Any] = {"concurrency_id": "models", "concurrency_limit": 2}
-# Events of the page itself. Other programs may call them, but the documented endpoints are `/write`, `/score`,
-# `/models` and `/load_model`.
+# Events of the page itself. Other programs may call them, but the documented endpoints are those that the tabs' files
+# `api.py` add: they take and return plain data.
 ON_PAGE: dict[str, Any] = {"api_visibility": "undocumented"}
 # Events that take no time and cannot fail bypass the queue.
 QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden", **ON_PAGE}

@@ -5,25 +5,43 @@ from typing import Any
 import gradio as gr
 
 from app.errors import shown_to_user
+from app.events import ON_PAGE
 from app.generate.cards import show_line
 from app.shelf import ModelShelf
+from app.shelf.limits import in_words as limits
 
 TITLE = "<h1>tipshare</h1><p>One block, every depth: <code>W(t) = W · σ(g(t))</code></p>"
+
+
+def about_loading(use_login: bool) -> str:
+    """Who sees a loaded model, what is taken, and whose eyes the Hub is read with."""
+    reach = (
+        "Attention: the operator of this page lends its Hub login, so private repositories that it can read load for "
+        "every visitor who names them."
+        if use_login
+        else "Public repositories load; the page uses no Hub login."
+    )
+    return f"A loaded model is in your lists alone and goes when you leave. The page takes {limits()}. {reach}"
 
 
 def build_header(shelf: ModelShelf) -> Any:
     """Lay out the header; returns the event that loads a model."""
 
-    def load_model(source: str, progress: gr.Progress = gr.Progress()) -> tuple[str, str]:  # noqa: B008
+    def load_model(
+        request: gr.Request,
+        source: str,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> tuple[str, str]:
         """Load a model; returns its name, which the other endpoints take.
 
         Args:
             source: A Hub id (organisation/name), or the name of a bundled model.
         """
+        mine = shelf.of(request.session_hash)
         progress(0.1, desc=f"Looking for {source.strip()[:80]}")
-        name = shelf.add(source)
+        name = mine.add(source)
         progress(0.6, desc="Reading the weights")
-        entry = shelf.get(name)
+        entry = mine.get(name)
         return name, show_line(f"Loaded: {entry.label}, {entry.stored:,} parameters.")
 
     with gr.Row(elem_id="top"):
@@ -38,6 +56,7 @@ def build_header(shelf: ModelShelf) -> Any:
                     max_lines=1,
                 )
                 fetch = gr.Button("Load", min_width=80, elem_id="fetch")
+            gr.HTML(f'<p class="note">{about_loading(shelf.use_login)}</p>', elem_id="load-about")
             note = gr.HTML(show_line(""), elem_id="load-note")
     arrived = gr.Textbox(visible=False)
     return gr.on(
@@ -45,7 +64,8 @@ def build_header(shelf: ModelShelf) -> Any:
         shown_to_user(load_model),
         source,
         [arrived, note],
-        api_name="load_model",
+        api_name="load_from_hub",
+        **ON_PAGE,
         show_progress="full",
         show_progress_on=note,
     )

@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from app.about.tab import build_about_tab
+from app.dynamics.tab import build_dynamics_tab
 from app.events import QUICK
 from app.gates.tab import build_gates_tab
 from app.generate.active_runs import Runs
@@ -37,13 +38,14 @@ def _build_train_tab(page: Place) -> None:
     # Optax takes a while to import, and a page without this tab does not need it.
     from app.train.tab import build_train_tab
 
-    build_train_tab(page.demo)
+    build_train_tab(page.demo, page.shelf)
 
 
 # Every tab, in the order of the page: its name in the address, its title, and what lays it out.
 TABS: dict[str, tuple[str, Callable[[Place], None]]] = {
-    "generate": ("Generate", lambda page: build_generate_tab(page.demo, page.shelf, page.runs, page.arrival)),
+    "generate": ("Generate", lambda page: build_generate_tab(page.demo, page.tab, page.shelf, page.runs, page.arrival)),
     "gates": ("Gates", lambda page: build_gates_tab(page.shelf, page.tab, page.arrival)),
+    "dynamics": ("Dynamics", lambda page: build_dynamics_tab(page.demo, page.shelf, page.tab, page.arrival)),
     "train": ("Train", _build_train_tab),
     "results": ("Results", lambda page: build_results_tab(page.tab)),
     "about": ("About", lambda page: build_about_tab()),

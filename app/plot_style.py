@@ -16,13 +16,32 @@ GRID = "rgba(128, 128, 128, 0.22)"
 CLEAR = "rgba(0, 0, 0, 0)"
 MONO_FAMILY = ", ".join(MONO)
 
-# From orange through light grey to blue, which colour-blind readers can tell apart.
-DIVERGING = [[0.0, "#B34700"], [0.25, "#F0A878"], [0.5, "#F3F4F6"], [0.75, "#7FB8DB"], [1.0, "#005A8F"]]
-# Light enough for dark text on every colour.
-SEQUENTIAL = [[0.0, "#F3F4F6"], [0.5, "#A5D1EC"], [1.0, "#4BA3D6"]]
-DARK_TEXT = "#1F2937"
+# Scales grow from nearly clear, so that they fit a light and a dark page. From orange to blue, which colour-blind
+# readers can tell apart; both ends stand out from white and from black.
+NEUTRAL = "rgba(128, 128, 128, 0.12)"
+ORANGE, BLUE = ("rgba(213, 94, 0, {})", "rgba(30, 120, 190, {})")
+# Clear enough for text in the theme's own colour on every shade.
+SEQUENTIAL = [[0.0, NEUTRAL], [1.0, BLUE.format(0.55)]]
+MOST_OPAQUE = 0.55
 # Marks of `tipshare.kinds` by the names that plotly has for them.
 SYMBOLS = {"s": "square", "D": "diamond", "o": "circle", "^": "triangle-up", "v": "triangle-down", "X": "x"}
+
+
+def diverging(low: float, middle: float, high: float) -> list[list[Any]]:
+    """A scale from orange at `low` over grey in the `middle` to blue at `high`."""
+    place = (middle - low) / (high - low)
+    places = (0.0, place / 2, place, (1 + place) / 2, 1.0)
+    colours = (ORANGE.format(1), ORANGE.format(0.5), NEUTRAL, BLUE.format(0.5), BLUE.format(1))
+    return [list(each) for each in zip(places, colours, strict=True)]
+
+
+def see_through(colour: str) -> str:
+    """A colour such as #56B4E9 for a cell with text in it: nearly the same on white, and as a shade on a dark page."""
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    # The clearest colour that looks the same on white.
+    opacity = 1 - min(red, green, blue) / 255 or 1.0
+    clear = [round(255 - (255 - each) / opacity) for each in (red, green, blue)]
+    return f"rgba({clear[0]}, {clear[1]}, {clear[2]}, {min(opacity, MOST_OPAQUE):.3f})"
 
 
 def symbol_of(kind: str, *, hollow: bool = False) -> str:

@@ -14,10 +14,18 @@ QUIET = {
     "HF_HUB_DISABLE_UPDATE_CHECK": "1",
 }
 
+# Set to 1, it lends the Hub login of this machine to every visitor.
+HUB_LOGIN = "TIPSHARE_PAGE_HUB_LOGIN"
+
 
 def is_space(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether this runs as a Space on the Hub, open to everyone."""
     return "SPACE_ID" in environment
+
+
+def lends_login(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether visitors may fetch what the Hub login of this machine can read: only if the operator says so."""
+    return environment.get(HUB_LOGIN, "") == "1"
 
 
 def launch_settings() -> dict[str, Any]:
@@ -52,7 +60,7 @@ def serve() -> None:
     from tipshare.compilation import use_compilation_cache
 
     use_compilation_cache()
-    shelf = ModelShelf(use_login=not is_space())
+    shelf = ModelShelf(use_login=lends_login())
     demo = build_demo(shelf)
     _, address, _ = demo.launch(prevent_thread_lock=True, **launch_settings())
     say(f"tipshare is at {address} after {time.perf_counter() - began:.1f} s")

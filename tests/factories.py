@@ -37,7 +37,7 @@ GRID: dict[str, ModelConfig] = {
     "neural ODE without 1/L": tipshare.NeuralOdeConfig(step="residual", **SMALL),
     "gated, time held constant": tipshare.TimeIndexedSsmConfig(time="constant", **SMALL),
     "generated, shared time network": tipshare.NeuralOdeConfig(time_network="shared", **SMALL),
-    "smooth features of t, and dt": tipshare.TimeIndexedSsmConfig(time_features="smooth", step_features=True, **SMALL),
+    "smooth features of t, and dt": tipshare.TimeIndexedSsmConfig(step_features=True, **SMALL),
     "Legendre features, dt in every generator": tipshare.NeuralOdeConfig(
         time_features="legendre", step_features=True, **SMALL
     ),

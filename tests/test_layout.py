@@ -35,6 +35,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "tipshare.checkpoint": (
         *("tipshare.config", "tipshare.files", "tipshare.kinds", "tipshare.model", "tipshare.text"),
         "tipshare.generation",  # generation_config.json holds the defaults of sampling
+        "tipshare.analysis",  # tuned_lens.safetensors holds a lens
     ),
     "tipshare.adapters": (
         *("tipshare.config", "tipshare.files", "tipshare.kinds", "tipshare.model", "tipshare.validation"),

@@ -12,9 +12,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from tipshare.commands.download import Download
     from tipshare.commands.generate import Generate
     from tipshare.commands.info import Info
+    from tipshare.commands.inspect import Inspect
     from tipshare.commands.score import Score
 
-    verbs = {"generate": Generate, "score": Score, "info": Info, "download": Download}
+    verbs = {"generate": Generate, "score": Score, "info": Info, "inspect": Inspect, "download": Download}
     description = "Time-indexed parameter sharing: transformers whose depth is a continuous time."
     try:
         return tyro.extras.subcommand_cli_from_dict(

@@ -121,7 +121,7 @@ class ModelConfig:
     attn_pdrop: float = field(default=0.0, metadata={"below": 1.0})
     resid_pdrop: float = field(default=0.0, metadata={"below": 1.0})
     embd_pdrop: float = field(default=0.0, metadata={"below": 1.0})
-    time_features: TimeFeatures = "published"
+    time_features: TimeFeatures = "smooth"
     time_frequencies: int = 32
     step_features: bool = False
     time_dim: int = 64

@@ -10,6 +10,8 @@ M_MMAP_MAX = -4
 M_ARENA_MAX = -8
 # mallopt takes an int: this is "never trim" for any model that fits a machine without accelerators.
 LARGEST_INT = 2**31 - 1
+# Exit codes of runs that SIGINT or SIGTERM stopped.
+STOPPED = (130, 143)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -20,9 +22,11 @@ def main(arguments: list[str] | None = None) -> int:
 
     from training.commands.benchmark import Benchmark
     from training.commands.bundle import Bundle
+    from training.commands.dynamics import Dynamics
     from training.commands.evaluate import Evaluate
     from training.commands.finetune import Finetune
     from training.commands.finetune_grid import FinetuneGrid
+    from training.commands.lens import Lens
     from training.commands.push import Push, PushAll, PushSpace
     from training.commands.recipes import Recipes
     from training.commands.report import Report
@@ -37,6 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
         "finetune-grid": FinetuneGrid,
         "evaluate": Evaluate,
         "report": Report,
+        "lens": Lens,
+        "dynamics": Dynamics,
         "benchmark": Benchmark,
         "bundle": Bundle,
         "push": Push,
@@ -73,5 +79,18 @@ def keep_freed_memory() -> bool:
     return all([library.mallopt(parameter, value) == 1 for parameter, value in settings])
 
 
+def leave(code: int) -> None:
+    """End the process with this exit code, whatever a stopped run has left half way.
+
+    XLA compiles in threads of its own. A run that a signal stops meanwhile would crash in them while Python shuts down,
+    and end with the exit code of the crash.
+    """
+    if code in STOPPED:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -84,12 +84,28 @@ window.tipshare = (() => {
 
   const byteAt = (event) => (event.target instanceof Element ? event.target.closest(".written b[data-o]") : null);
 
+  // The character above or below another one: the nearest on the next line in that direction; the same if there is none.
+  function lineFrom(all, here, way) {
+    if (here < 0) return 0;
+    const places = all.map((each) => each.getBoundingClientRect());
+    const { left, top, height } = places[here];
+    const beyond = places.filter((place) => way * (place.top - top) > height / 2).map((place) => way * place.top);
+    if (!beyond.length) return here;
+    const next = Math.min(...beyond);
+    const isNear = (place) => Math.abs(way * place.top - next) < height / 2;
+    const onLine = all.map((_, number) => number).filter((number) => isNear(places[number]));
+    const distance = (number) => Math.abs(places[number].left - left);
+    return onLine.reduce((best, number) => (distance(number) < distance(best) ? number : best));
+  }
+
   function onKey(event) {
     const region = event.target instanceof Element ? event.target.closest(".written") : null;
     if (!region) return;
     const all = [...region.querySelectorAll("b[data-o]")];
     const here = all.indexOf(marked);
-    const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: all.length - 1 }[event.key];
+    const moves = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: all.length - 1 };
+    const lines = { ArrowUp: -1, ArrowDown: 1 };
+    const to = event.key in lines ? lineFrom(all, here, lines[event.key]) : moves[event.key];
     if (event.key === "Escape") return mark(null);
     if (to === undefined || !all.length) return;
     event.preventDefault();

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from app.gates.arrays import NAMES, ViewCache
 from app.gates.depth_figures import draw_norms, draw_path, draw_predictions, draw_similarity
-from app.gates.figures import Looked, draw_at_depth, draw_curves, draw_distributions, draw_heat_map
+from app.gates.figures import ORDERS, Looked, draw_at_depth, draw_curves, draw_distributions, draw_heat_map
 from app.gates.words import finding, gates_in_words, path_in_words, scale_in_words, similarity_in_words, what_is_shown
 from app.plot_style import words_figure
 from app.shelf import ModelShelf
@@ -21,10 +21,12 @@ LONGEST_PROMPT = 10_000
 
 @dataclass(frozen=True)
 class GateViews:
-    """The figures of one gated place, the choice of places, and the one that is shown."""
+    """The figures of one gated place; the choices of places and of orders, and which is shown."""
 
     names: tuple[str, ...]
     name: str
+    orders: dict[str, str]
+    order: str
     words: str
     heat_map: go.Figure
     curves: go.Figure
@@ -34,9 +36,13 @@ class GateViews:
 class GateActions:
     """The views of the models on a shelf."""
 
-    def __init__(self, shelf: ModelShelf) -> None:
+    def __init__(self, shelf: ModelShelf, cache: ViewCache | None = None) -> None:
         self._shelf = shelf
-        self._cache = ViewCache()
+        self._cache = cache or ViewCache()
+
+    def of(self, visitor: str | None) -> "GateActions":
+        """The same actions with the models that a visitor sees."""
+        return GateActions(self._shelf.of(visitor), self._cache)
 
     def choices(self) -> list[tuple[str, str]]:
         """Label and name of every model on the shelf; a model that cannot be opened goes by its name."""
@@ -53,16 +59,22 @@ class GateActions:
         looked = self._look(model, other)
         if not looked:
             nothing = words_figure(NO_MODEL)
-            return GateViews(tuple(NAMES), name or "up", finding(NO_MODEL), nothing, nothing, nothing)
+            return GateViews(tuple(NAMES), name or "up", ORDERS, order, finding(NO_MODEL), nothing, nothing, nothing)
         names = tuple(each for each in NAMES if any(each in views.units.names for _, views in looked))
         # A place that the first model does not have may exist in the other.
         name = name if name in names else looked[0][1].units.names[0]
+        # The mean of a norm relative to its own mean is 1 for every unit: to sort by it says nothing.
+        orders = {title: value for title, value in ORDERS.items() if value != "value" or _have_gates(looked)}
+        if order == "value" and order not in orders.values():
+            order = "change"
         told = [what_is_shown(entry, views.units) for entry, views in looked]
         told += [gates_in_words(entry, views.units, name) for entry, views in looked]
-        told.append(scale_in_words(looked[0][1].units, colour))
+        told += dict.fromkeys(scale_in_words(views.units, colour) for _, views in looked)
         return GateViews(
             names=names,
             name=name,
+            orders=orders,
+            order=order,
             words=finding(*told),
             heat_map=draw_heat_map(looked, name, order, colour),
             curves=draw_curves(looked, name),
@@ -121,6 +133,10 @@ class GateActions:
             return self._shelf.describe(name).config.weights
         except ValueError:
             return None
+
+
+def _have_gates(looked: Looked) -> bool:
+    return any(views.units.are_gates for _, views in looked)
 
 
 def _nothing() -> go.Figure:

@@ -1,5 +1,6 @@
 """The arrays behind the Gates tab, computed once per model and cached."""
 
+import itertools
 import threading
 from collections import OrderedDict
 from functools import cached_property
@@ -8,23 +9,56 @@ import numpy as np
 
 from app.shelf import Entry
 from tipshare import analysis
+from tipshare.model.depth import depths, turns_of_time
 from tipshare.model.language_model import LanguageModel
 
 # Models whose arrays are kept; a default one takes about a megabyte.
 MOST_KEPT = 16
+# A record with more depth steps than this is not one of ours.
+MOST_DRAWN = 1_000
 
 # Places that gates act on, as readers see them.
 NAMES = {
-    "attention_in": "attention in",
-    "attention_out": "attention out",
-    "up": "up",
-    "down": "down",
+    "attention_in": "attention input",
+    "attention_out": "attention output",
+    "up": "MLP up",
+    "down": "MLP down",
     "A": "A (decay)",
     "B": "B (into the state)",
     "C": "C (out of the state)",
     "D": "D (skip)",
     "delta": "delta (step size)",
 }
+# What they act on, in plain words.
+MEANINGS = {
+    "attention_in": "what queries, keys and values read of each unit of the hidden state",
+    "attention_out": "what attention adds to each unit of the hidden state",
+    "up": "each unit of the MLP's wide layer, on the way in",
+    "down": "what the MLP adds to each unit of the hidden state",
+    "A": "how fast each state of a channel forgets",
+    "B": "what each state takes in from the text",
+    "C": "what is read out of each state",
+    "D": "what goes past the states of each channel",
+    "delta": "how large a step each channel makes from one byte to the next",
+}
+
+
+def trained_depths(entry: Entry) -> np.ndarray:
+    """The depths t that training used, in increasing order: those of the model's own depth steps, or of all that were
+    drawn for its training steps."""
+    settings = entry.record.settings if entry.record else {}
+    drawn = [steps for steps in settings.get("depth_steps") or () if isinstance(steps, int) and 0 < steps <= MOST_DRAWN]
+    own = [entry.config.num_layers] if not drawn or settings.get("consistency") else []
+    return np.unique(np.concatenate([depths(steps) for steps in (*drawn, *own)]).round(6))
+
+
+def untrained_stretches(entry: Entry) -> list[tuple[float, float]]:
+    """Stretches of t that training did not cover: before the first depth that it used, and wherever the fastest
+    feature of t turns by half a circle or more between two of them; empty for models that do not read t."""
+    turns = turns_of_time(entry.config)
+    trained = trained_depths(entry)
+    gaps = [(0.0, float(trained[0])), *itertools.pairwise(map(float, trained))]
+    return [(low, high) for low, high in gaps if turns and (low == 0.0 or (high - low) * turns >= 0.5)]
 
 
 class DepthViews:

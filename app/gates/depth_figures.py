@@ -10,8 +10,6 @@ from app.gates.arrays import NAMES
 from app.gates.figures import Looked
 from app.gates.words import byte_label
 from app.plot_style import (
-    DARK_TEXT,
-    DIVERGING,
     MONO_FAMILY,
     SEQUENTIAL,
     SYMBOLS,
@@ -28,10 +26,12 @@ from tipshare.kinds import mark_of
 # Numbers are written into the cells of a matrix of at most so many depth steps.
 MOST_NUMBERS = 8
 COLUMNS = 2
+# The end of the logarithmic scale of 1 - cosine; what is less is rounding.
+LEAST_APART = 1e-4
 
 
 def draw_similarity(looked: Looked, name: str | None = None) -> go.Figure:
-    """One small matrix per model: cosine similarity of the effective weights between depth steps."""
+    """One small matrix per model: 1 - cosine of the effective weights between depth steps, on a logarithmic scale."""
     panels = [(entry, views.products) for entry, views in looked if name is None or name in views.products.names]
     if not panels:
         return words_figure(f"None of the models has {NAMES.get(name or '', name or '')}.")
@@ -47,16 +47,17 @@ def draw_similarity(looked: Looked, name: str | None = None) -> go.Figure:
     for place, (_, products) in enumerate(panels):
         row, column = place // columns + 1, place % columns + 1
         ticks = [f"{t:.2f}" for t in products.t]
-        matrix = products.similarity(name)
+        apart = 1.0 - products.similarity(name)
         figure.add_heatmap(
-            z=matrix,
-            text=[[_short(each) for each in line] for line in matrix],
+            z=np.log10(np.maximum(apart, LEAST_APART)),
+            customdata=apart,
+            text=[[_short(each) for each in line] for line in apart],
             x=ticks,
             y=ticks,
             coloraxis="coloraxis",
             texttemplate="%{text}" if len(ticks) <= MOST_NUMBERS else None,
             textfont={"size": 10},
-            hovertemplate="t = %{y} and t = %{x}<br>cosine %{z:.4f}<extra></extra>",
+            hovertemplate="t = %{y} and t = %{x}<br>1 - cosine = %{customdata:.2e}<extra></extra>",
             row=row,
             col=column,
         )
@@ -67,10 +68,12 @@ def draw_similarity(looked: Looked, name: str | None = None) -> go.Figure:
         figure.update_yaxes(showticklabels=False, col=column)
     figure.update_layout(
         coloraxis={
-            "colorscale": DIVERGING,
-            "cmin": -1,
-            "cmax": 1,
-            "colorbar": colour_bar(),
+            "colorscale": SEQUENTIAL,
+            "cmin": math.log10(LEAST_APART),
+            "cmax": 0,
+            "colorbar": colour_bar(
+                tickvals=[-4, -3, -2, -1, 0], ticktext=["0.0001 or less", "0.001", "0.01", "0.1", "1 or more"]
+            ),
         },
         margin={"b": 80},
     )
@@ -104,10 +107,11 @@ def _height(panels: int) -> int:
     return 120 + 220 * math.ceil(panels / COLUMNS)
 
 
-def _short(cosine: float) -> str:
-    """Two digits without a leading zero, as correlation tables have them: narrow cells."""
-    written = f"{cosine:.2f}".replace("0.", ".", 1).replace("-.00", ".00")
-    return {".00": "0", "1.00": "1"}.get(written, written)
+def _short(apart: float) -> str:
+    """One or two digits without a leading zero, as correlation tables have them: narrow cells."""
+    if apart < LEAST_APART:
+        return "0"
+    return f"{apart:.1f}" if apart >= 0.995 else f"{apart:.2g}".removeprefix("0") if apart >= 0.01 else f"{apart:.0e}"
 
 
 def draw_path(paths: list[tuple[Entry, HiddenPath]]) -> go.Figure:
@@ -157,7 +161,7 @@ def draw_predictions(paths: list[tuple[Entry, HiddenPath]]) -> go.Figure:
             y=[f"{t:.2f}" for t in path.t],
             coloraxis="coloraxis",
             texttemplate="%{text}<br>%{z:.0%}",
-            textfont={"family": MONO_FAMILY, "size": 11, "color": DARK_TEXT},
+            textfont={"family": MONO_FAMILY, "size": 11},
             hovertemplate="stopped at t = %{y}: %{text} with %{z:.1%}<extra></extra>",
             xgap=2,
             ygap=2,

@@ -1,19 +1,25 @@
 """Figures of single units along depth: gates, or the weights of models without gates."""
 
+import itertools
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from app.gates.arrays import NAMES, DepthViews
-from app.plot_style import DIVERGING, SYMBOLS, TEXT, colour_bar, dress, new_figure, plain, transparent, words_figure
+from app.gates.arrays import NAMES, DepthViews, untrained_stretches
+from app.plot_style import SYMBOLS, TEXT, colour_bar, diverging, dress, new_figure, plain, transparent, words_figure
 from app.shelf import Entry
 from tipshare.analysis import UnitValues
 from tipshare.kinds import mark_of
 
 ORDERS = {"as stored": "stored", "by mean value": "value", "by change along depth": "change"}
 COLOURS = {"value": "value", "difference from the unit's mean": "difference"}
+
+UNTRAINED = "rgba(128, 128, 128, 0.16)"
+# What a gate can be, by the config's name of its function.
+LIMITS: dict[str, tuple[float, float]] = {"sigmoid": (0.0, 1.0), "two-sigmoid": (0.0, 2.0)}
 
 Looked = list[tuple[Entry, DepthViews]]
 
@@ -30,7 +36,7 @@ def order_units(values: np.ndarray, order: str) -> np.ndarray:
 
 
 def draw_heat_map(looked: Looked, name: str, order: str = "value", colour: str = "value") -> go.Figure:
-    """Depth steps down, units across; one panel per model, on one colour scale."""
+    """Depth steps down, units across; one panel per model. Panels of the same kind of values share a colour scale."""
     if colour not in COLOURS.values():
         raise ValueError(f"colour={colour!r} is not one of {', '.join(COLOURS.values())}")
     panels = [(entry, views.units) for entry, views in looked if name in views.units.names]
@@ -42,18 +48,19 @@ def draw_heat_map(looked: Looked, name: str, order: str = "value", colour: str =
         subplot_titles=[plain(entry.label) for entry, _ in panels],
         vertical_spacing=0.3 / len(panels),
     )
-    reach, middle = 0.0, 0.0 if colour == "difference" else panels[0][1].unchanged
-    for row, (_, units) in enumerate(panels, start=1):
+    scales: dict[Scale, list[np.ndarray]] = {}
+    for row, (entry, units) in enumerate(panels, start=1):
         values = units.of(name)
         places = order_units(values, order)
         shown = values - values.mean(axis=0) if colour == "difference" else values
-        reach = max(reach, float(np.abs(shown - middle).max()))
+        scale = _scale_of(entry, units, colour)
+        scales.setdefault(scale, []).append(shown)
         figure.add_heatmap(
             z=shown[:, places],
             customdata=np.broadcast_to(places, shown.shape),
             x=np.arange(len(places)),
             y=[f"{t:.2f}" for t in units.t],
-            coloraxis="coloraxis",
+            coloraxis=_axis_number(list(scales).index(scale)),
             hovertemplate="unit %{customdata}, t = %{y}<br>%{z:.4f}<extra></extra>",
             row=row,
             col=1,
@@ -62,21 +69,46 @@ def draw_heat_map(looked: Looked, name: str, order: str = "value", colour: str =
     figure.update_yaxes(autorange="reversed", type="category", title="depth t", showgrid=False)
     figure.update_xaxes(showgrid=False, showticklabels=False, ticks="")
     figure.update_xaxes(title=_axis_of(order), row=len(panels), col=1)
-    reach = max(reach, 1e-3)
-    figure.update_layout(
-        coloraxis={
-            "colorscale": DIVERGING,
-            "cmin": middle - reach,
-            "cmax": middle + reach,
-            "colorbar": colour_bar(),
-        },
-        margin={"b": 74},
-    )
+    for number, (scale, shown) in enumerate(scales.items()):
+        reach = max(1e-3, *(float(np.abs(each - scale.middle).max()) for each in shown))
+        low = scale.middle - reach if scale.low is None else scale.low
+        high = scale.middle + reach if scale.high is None else scale.high
+        share = 1 / len(scales)
+        bar = colour_bar(len=0.9 * share, x=(number + 0.5) * share, title={"text": scale.title, "side": "top"})
+        axis = {"colorscale": diverging(low, scale.middle, high), "cmin": low, "cmax": high, "colorbar": bar}
+        figure.update_layout({_axis_number(number): axis})
+    figure.update_layout(margin={"b": 96})
     return figure
 
 
+@dataclass(frozen=True)
+class Scale:
+    """What the colours of a panel mean: what is neutral, and the ends of what a value can be, if it has any."""
+
+    title: str
+    middle: float
+    low: float | None = None
+    high: float | None = None
+
+
+def _scale_of(entry: Entry, units: UnitValues, colour: str) -> Scale:
+    if colour == "difference":
+        return Scale("difference from the unit's mean", 0.0)
+    if not units.are_gates:
+        return Scale("norm, relative to its mean along depth", units.unchanged)
+    low, high = LIMITS.get(entry.config.gate, (None, None))
+    return Scale("gate", units.unchanged, low, high)
+
+
+def _axis_number(number: int) -> str:
+    return f"coloraxis{number + 1 if number else ''}"
+
+
 def draw_curves(looked: Looked, name: str, t: float | None = None) -> go.Figure:
-    """Mean and middle 80 % of the units over continuous t, with marks at the depths of training."""
+    """Mean and middle 80 % of the units over continuous t, with marks at the model's depth steps.
+
+    Stretches of t that training did not cover are shaded; of two models, where it is so for both.
+    """
     figure = new_figure(320)
     lines = ("solid", "dash")
     drawn = 0
@@ -110,13 +142,14 @@ def draw_curves(looked: Looked, name: str, t: float | None = None) -> go.Figure:
             y=dots.mean(axis=1),
             mode="markers",
             marker={"color": entry.colour, "size": 9, "symbol": _symbol(entry)},
-            name="depths of training" if drawn == 0 else "",
+            name="depth steps" if drawn == 0 else "",
             showlegend=drawn == 0,
             hovertemplate="depth step at t = %{x:.2f}, mean %{y:.3f}<extra></extra>",
         )
         drawn += 1
     if not drawn:
         return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
+    _shade(figure, [entry for entry, views in looked if name in views.units.names])
     units = looked[0][1].units
     meaning = "before training" if units.are_gates else "mean along depth"
     figure.add_hline(
@@ -129,6 +162,23 @@ def draw_curves(looked: Looked, name: str, t: float | None = None) -> go.Figure:
     figure.update_xaxes(title="depth t", range=[0, 1.03])
     figure.update_yaxes(title=_axis_name(views.units for _, views in looked))
     return figure
+
+
+def _shade(figure: go.Figure, entries: list[Entry]) -> None:
+    """The stretches of t that no training covered, with a legend."""
+    edges = np.array([0.0, 1.0])
+    stretches = [untrained_stretches(entry) for entry in entries]
+    edges = np.unique(np.concatenate([edges, *(np.ravel(each) for each in stretches)]))
+    shaded = [
+        (float(low), float(high))
+        for low, high in itertools.pairwise(edges)
+        if all(any(start <= low and high <= end for start, end in each) for each in stretches)
+    ]
+    for low, high in shaded:
+        figure.add_vrect(low, high, fillcolor=UNTRAINED, line={"width": 0}, layer="below")
+    if shaded:
+        square = {"symbol": "square", "size": 12, "color": UNTRAINED}
+        figure.add_scatter(x=[None], y=[None], mode="markers", marker=square, name="not covered by training")
 
 
 def draw_distributions(looked: Looked, name: str) -> go.Figure:

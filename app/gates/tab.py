@@ -8,7 +8,8 @@ from gradio.components.plot import PlotData
 from app.errors import shown_to_user
 from app.events import ON_PAGE
 from app.gates.actions import GateActions
-from app.gates.arrays import NAMES
+from app.gates.api import build_api
+from app.gates.arrays import MEANINGS, NAMES
 from app.gates.figures import COLOURS, ORDERS
 from app.plot_style import for_page
 from app.shelf import ModelShelf
@@ -24,13 +25,16 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         arrival: The event of a model that was put on the shelf, whose success brings it into the lists.
     """
     actions = GateActions(shelf)
+    build_api(shelf)
 
     with gr.Row():
         with gr.Column(scale=1, min_width=260):
             model = gr.Dropdown([], label="Model", elem_id="gates-model")
             other = gr.Dropdown([("nothing", NOBODY)], value=NOBODY, label="Compare with", elem_id="gates-other")
-            place = gr.Dropdown(_places(tuple(NAMES)), value="up", label="Look at", elem_id="gates-place")
-            order = gr.Dropdown(list(ORDERS.items()), value="value", label="Order of units")
+            place = gr.Dropdown(
+                _places(tuple(NAMES)), value="up", label="Look at", info=MEANINGS["up"], elem_id="gates-place"
+            )
+            order = gr.Dropdown(list(ORDERS.items()), value="value", label="Order of units", elem_id="gates-order")
             colour = gr.Radio(list(COLOURS.items()), value="value", label="Colour shows")
         with gr.Column(scale=3, min_width=320):
             words = gr.HTML(elem_id="gates-words")
@@ -57,7 +61,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         with gr.Column(scale=3, min_width=320):
             weight_words = gr.HTML(elem_id="gates-weight-words")
     with gr.Row():
-        similarity = _figure("Similarity between depth steps", "gates-similarity")
+        similarity = _figure("How far apart depth steps are: 1 - cosine", "gates-similarity")
         norms = _figure("Norm of the weights along depth", "gates-norms")
 
     gr.HTML(
@@ -73,29 +77,35 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         predictions = _figure("Next byte if it stopped here", "gates-predictions")
         path = _figure("Hidden state of the last byte", "gates-path")
 
-    def list_models(chosen: str | None, compared: str | None) -> tuple[dict, dict]:
-        choices = actions.choices()
+    def list_models(request: gr.Request, chosen: str | None, compared: str | None) -> tuple[dict, dict]:
+        mine = actions.of(request.session_hash)
+        choices = mine.choices()
         names = [name for _, name in choices]
         return (
-            gr.update(choices=choices, value=chosen if chosen in names else actions.default()),
+            gr.update(choices=choices, value=chosen if chosen in names else mine.default()),
             gr.update(choices=[("nothing", NOBODY), *choices], value=compared if compared in names else NOBODY),
         )
 
-    def draw(chosen: str | None, compared: str | None, name: str | None, units: str, shown: str) -> tuple:
-        views = actions.views(chosen, compared, name, units, shown)
-        choice = gr.update(choices=_places(views.names), value=views.name)
+    def draw(
+        request: gr.Request, chosen: str | None, compared: str | None, name: str | None, units: str, shown: str
+    ) -> tuple:
+        views = actions.of(request.session_hash).views(chosen, compared, name, units, shown)
+        choice = gr.update(choices=_places(views.names), value=views.name, info=MEANINGS[views.name])
+        orders = gr.update(choices=list(views.orders.items()), value=views.order)
         figures = {"gates": views.heat_map, "gate_curves": views.curves, "gate_distributions": views.distributions}
-        return choice, views.words, *(for_page(figure, file) for file, figure in figures.items())
+        return choice, orders, views.words, *(for_page(figure, file) for file, figure in figures.items())
 
-    def draw_at_depth(chosen: str | None, compared: str | None, t: float) -> PlotData:
-        return for_page(actions.at_depth(chosen, compared, t), "gates_at_depth")
+    def draw_at_depth(request: gr.Request, chosen: str | None, compared: str | None, t: float) -> PlotData:
+        return for_page(actions.of(request.session_hash).at_depth(chosen, compared, t), "gates_at_depth")
 
-    def draw_weights(name: str) -> tuple[str, PlotData, PlotData]:
-        told, alike, sizes = actions.weights(name or None)
+    def draw_weights(request: gr.Request, name: str) -> tuple[str, PlotData, PlotData]:
+        told, alike, sizes = actions.of(request.session_hash).weights(name or None)
         return told, for_page(alike, "weight_similarity"), for_page(sizes, "weight_norms")
 
-    def follow(chosen: str | None, compared: str | None, text: str) -> tuple[str, PlotData, PlotData]:
-        told, said, moved = actions.follow(chosen, compared, text)
+    def follow(
+        request: gr.Request, chosen: str | None, compared: str | None, text: str
+    ) -> tuple[str, PlotData, PlotData]:
+        told, said, moved = actions.of(request.session_hash).follow(chosen, compared, text)
         return told, for_page(said, "predictions_along_depth"), for_page(moved, "hidden_path")
 
     lists: dict[str, Any] = {"inputs": [model, other], "outputs": [model, other], "show_progress": "hidden"}
@@ -105,7 +115,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         [model.change, other.change, place.input, order.input, colour.input],
         shown_to_user(draw),
         [model, other, place, order, colour],
-        [place, words, heat_map, curves, spread],
+        [place, order, words, heat_map, curves, spread],
         api_name="draw_gates",
         **ON_PAGE,
         trigger_mode="always_last",

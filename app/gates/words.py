@@ -62,12 +62,15 @@ def scale_in_words(units: UnitValues, colour: str) -> str:
     if colour == "difference":
         return "Grey is each unit's own mean along depth; blue lies above it, orange below."
     if units.are_gates:
-        return f"Grey is {units.unchanged:.2f}, where gates start before training; blue lies above it, orange below."
-    return "Grey is 1; blue lies above it, orange below."
+        return (
+            "A gate of 1 lets its unit pass, 0 mutes it. "
+            f"Grey is {units.unchanged:.2f}, where gates start before training; blue lies above it, orange below."
+        )
+    return "Grey is 1, the mean along depth; blue lies above it, orange below."
 
 
 def similarity_in_words(entries: list[Entry], views: list[DepthViews], name: str | None) -> str:
-    """The similarity of the weights at different depths for every model, from the least to the most similar."""
+    """How far the weights at different depths point apart in every model, from the most to the least."""
     found = []
     for entry, view in zip(entries, views, strict=True):
         if name is not None and name not in view.products.names:
@@ -75,15 +78,15 @@ def similarity_in_words(entries: list[Entry], views: list[DepthViews], name: str
         matrix = view.products.similarity(name)
         others = matrix[~np.eye(len(matrix), dtype=bool)]
         if others.size:
-            found.append((float(others.mean()), float(others.min()), entry))
+            found.append((1 - float(others.mean()), 1 - float(others.min()), entry))
     if not found:
         return "With a single depth step there is nothing to compare."
-    found.sort(key=lambda each: each[0])
-    told = [f"{_label(entry)} {mean:.3f} (lowest {least:.3f})" for mean, least, entry in found]
+    found.sort(key=lambda each: -each[0])
+    told = [f"{_label(entry)} {_small(mean)} (largest {_small(most)})" for mean, most, entry in found]
     what = "all weights together" if name is None else f"<em>{NAMES.get(name, html.escape(name))}</em>"
     return (
-        f"Mean cosine similarity between two depth steps, for {what}: {'; '.join(told)}. 1 means the same "
-        "weights up to their size, 0 unrelated ones."
+        f"Mean of 1 - cosine between the weights of two depth steps, for {what}: {'; '.join(told)}. 0 means the same "
+        "weights up to their size, 1 unrelated ones."
     )
 
 
@@ -119,4 +122,4 @@ def _list(units: UnitValues) -> str:
 
 
 def _small(number: float) -> str:
-    return f"{number:.2f}" if number >= 0.01 else f"{number:.2g}"
+    return f"{number:.2f}" if number >= 0.1 else f"{number:.2g}"

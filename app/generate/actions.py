@@ -20,6 +20,10 @@ class GenerateActions:
     def __init__(self, shelf: ModelShelf, runs: Runs) -> None:
         self.shelf, self.runs = shelf, runs
 
+    def of(self, request: gr.Request) -> "GenerateActions":
+        """The same actions with the models that a visitor sees."""
+        return GenerateActions(self.shelf.of(request.session_hash), self.runs)
+
     def open_page(self, request: gr.Request) -> list[Any]:
         """The controls as set in the page's address, a card per model, and a message if the address is wrong."""
         names, query = self.shelf.names(), dict(request.query_params)

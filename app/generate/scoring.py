@@ -39,6 +39,8 @@ class Scored:
 
 def score_in_turns(shelf: ModelShelf, text: str, models: Sequence[str]) -> Iterator[list[Scored]]:
     """The scores of all models; each update has one more."""
+    if not isinstance(text, str) or not isinstance(models, Sequence) or isinstance(models, str):
+        raise ValueError("a score needs a text and a list of names of models")
     if not text:
         raise ValueError("there is no text to score: paste one first")
     count = len(to_bytes(text))

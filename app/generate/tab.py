@@ -1,7 +1,7 @@
 """The Generate tab: several models continue one prompt, each in a card of its own."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ class Card:
     foot: gr.HTML
 
 
-def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs, arrival: Any) -> None:
+def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Runs, arrival: Any) -> None:
     """Lay out the tab inside an open `gr.Tab`.
 
     Args:
@@ -73,8 +73,17 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs, arrival: 
     shown = [part for card in cards for part in (card.column, card.head, card.text, card.foot)] + [line]
     written = [part for card in cards for part in (card.text, card.foot)] + [line, result]
 
+    def on_open(request: gr.Request) -> list[Any]:
+        return actions.of(request).open_page(request)
+
+    def on_choose(request: gr.Request, chosen: list[str] | None) -> list[Any]:
+        return actions.of(request).choose(chosen)
+
+    def on_prepare(request: gr.Request, *values: Any) -> list[Any]:
+        return actions.of(request).prepare(*values)
+
     def on_write(request: gr.Request, *values: Any) -> Iterator[list[Any]]:
-        yield from actions.write(str(request.session_hash), *values)
+        yield from actions.of(request).write(str(request.session_hash), *values)
 
     def on_stop(request: gr.Request) -> None:
         actions.stop(str(request.session_hash))
@@ -84,7 +93,7 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs, arrival: 
 
     def wire(start: Any, name: str) -> Any:
         """Prepare the cards, then write in them; `name` is what other programs call the writing."""
-        prepared = start(shown_to_user(actions.prepare), controls, shown, api_name=f"prepare_{name}", **CHECKED)
+        prepared = start(shown_to_user(on_prepare), controls, shown, api_name=f"prepare_{name}", **CHECKED)
         return prepared.success(
             shown_to_user(on_write),
             controls,
@@ -112,9 +121,9 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs, arrival: 
         **QUICK,
     )
     clear.click(lambda: ["", None], None, [prompt, result], api_name="clear", **QUICK).then(
-        actions.choose, models, shown, api_name="clear_cards", **QUICK
+        on_choose, models, shown, api_name="clear_cards", **QUICK
     )
-    models.input(actions.choose, models, shown, api_name="choose_models", **QUICK)
+    models.input(on_choose, models, shown, api_name="choose_models", **QUICK)
     link.click(shown_to_user(make_link), controls, query, api_name="link", **CHECKED).success(
         None, query, None, js="(query) => tipshare.copyLink(query)"
     )
@@ -123,25 +132,27 @@ def build_generate_tab(demo: gr.Blocks, shelf: ModelShelf, runs: Runs, arrival: 
     for chip, text in zip(chips, EXAMPLES, strict=True):
         chip.click(None, None, prompt, js=f"() => {json.dumps(text)}")
     build_api(actions)
-    demo.load(actions.open_page, None, [*controls, *shown], api_name="open_page", **QUICK)
+    demo.load(on_open, None, [*controls, *shown], api_name="open_page", **QUICK)
 
-    def refresh_models(chosen: list[str]) -> gr.CheckboxGroup:
-        return gr.CheckboxGroup(choices=shelf.choices(), value=chosen)
+    def refresh_models(request: gr.Request, chosen: list[str]) -> gr.CheckboxGroup:
+        return gr.CheckboxGroup(choices=shelf.of(request.session_hash).choices(), value=chosen)
 
     arrival.success(refresh_models, models, models, api_name="refresh_models", **QUICK)
+    # What the visitor trained in the meantime.
+    tab.select(refresh_models, models, models, api_name="list_models", **QUICK)
 
 
 def _build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:
     """Lay out "Score my text", which scores with the models that are chosen on the tab."""
 
-    def score(text: str, chosen: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def score(request: gr.Request, text: str, chosen: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """How well each model predicts a text: bits per byte, and the log-probability of every byte.
 
         Args:
             text: Any text.
             chosen: Names of models, from `models`.
         """
-        for scored in score_in_turns(shelf, text or "", chosen or ()):
+        for scored in score_in_turns(shelf.of(request.session_hash), text or "", chosen or ()):
             yield show_scores(text, scored), {"models": [each.as_json() for each in scored]}
 
     gr.HTML(
@@ -157,7 +168,17 @@ def _build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:
             example = gr.Button("Example", size="sm", min_width=110, elem_id="score-example")
     shown = gr.HTML("", elem_id="scores")
     result = gr.JSON(visible=False)
-    go.click(shown_to_user(score), [text, models], [shown, result], api_name="score", show_progress="minimal", **TURNS)
+    go.click(
+        shown_to_user(score),
+        [text, models],
+        [shown, result],
+        api_name="score_text",
+        # A model that was just loaded is not in the list that Gradio would check against.
+        preprocess=False,
+        show_progress="minimal",
+        **ON_PAGE,
+        **TURNS,
+    )
     example.click(lambda: TO_SCORE, None, text, api_name="score_example", **QUICK)
 
 

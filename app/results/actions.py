@@ -9,10 +9,11 @@ import plotly.graph_objects as go
 from app.plot_style import words_figure
 from app.results.data import EVERY_CORPUS, choose, corpora, default_group, default_labels, fitting, has_yours, is_yours
 from app.results.figures import draw
-from app.results.tables import table_rows
+from app.results.tables import COLUMNS, dressed_table
 from app.results.words import headline_html, message_html, notes_html, published_html, significance_html
 from tipshare.kinds import title_of
 from training.results.groups import RunGroup
+from training.results.naming import in_sections, title_of_group
 from training.results.rows import Source
 from training.results.selection import Selection
 from training.results.views import FIGURES
@@ -35,7 +36,7 @@ class Results:
     """All that is shown of a choice; figures by name."""
 
     headline: str
-    table: list[list[Any]]
+    table: dict[str, Any]
     notes: str
     published: str
     significance: str
@@ -72,7 +73,7 @@ def control(
     chosen = [label for label in group.labels if label in (labels or ()) or (show_uploaded and is_yours(label))]
     if labels is None or (labels and not chosen):
         chosen = default_labels(group)
-    named = [(f"{each.name} ({each.num_steps:,} steps)", each.name) for each in offered]
+    named = [(title_of_group(each), each.name) for each in in_sections(offered)]
     return Controls(places, corpus, named, group.name, [(title_of(label), label) for label in group.labels], chosen)
 
 
@@ -86,15 +87,20 @@ def show(
     corpus: str = EVERY_CORPUS,
     **how: Any,
 ) -> Results:
-    """Everything the tab shows; what is missing is said in words where it would stand."""
+    """Everything the tab shows; what is missing is said in words where it would stand.
+
+    Args:
+        how: As `choose` takes them.
+    """
     try:
         selection = choose(groups, name, labels, source=source, **how)
     except ValueError as error:
         words = str(error)[0].upper() + str(error)[1:] + "."
-        return Results(message_html(words), [], "", "", "", dict.fromkeys(FIGURES, words_figure(words)))
+        nothing = {"headers": list(COLUMNS), "data": []}
+        return Results(message_html(words), nothing, "", "", "", dict.fromkeys(FIGURES, words_figure(words)))
     return Results(
         headline=headline_html(selection),
-        table=table_rows(table_selections(selection, every_recipe, corpus)),
+        table=dressed_table(table_selections(selection, every_recipe, corpus)),
         notes=notes_html(selection),
         published=published_html(selection),
         significance=significance_html(selection),

@@ -8,10 +8,11 @@ from typing import Any
 
 from tipshare.checkpoint.locate import bundle_folder
 from tipshare.config import KINDS
-from training.results.groups import RunGroup, group_records
+from training.results.groups import RunGroup, Unit, group_records
 from training.results.records import RunRecord, read_records
 from training.results.selection import Selection
 from training.results.summaries import summarise_group
+from training.results.units import in_unit
 
 RECORDS = "runs.jsonl"
 EVERY_CORPUS = ""
@@ -79,15 +80,19 @@ def default_labels(group: RunGroup) -> list[str]:
     return [label for label in group.labels if label in KINDS or is_yours(label)]
 
 
-def choose(groups: Sequence[RunGroup], name: str | None, labels: Sequence[str] | None, **how: Any) -> Selection:
+def choose(
+    groups: Sequence[RunGroup], name: str | None, labels: Sequence[str] | None, *, unit: Unit = "nats", **how: Any
+) -> Selection:
     """The chosen models of the chosen group; ValueError says what is missing.
 
     Args:
         labels: Labels of the models; all if None.
-        how: Other fields of the selection: `source`, `curve`, `window`.
+        unit: What losses are shown in.
+        how: Other fields of the selection: `source`, `curve`, `window`, `against`.
     """
     if not groups:
         raise ValueError(f"there are no records yet: train a recipe, or upload a {RECORDS}")
+    groups = [in_unit(each, unit) for each in groups]
     group = next((each for each in groups if each.name == name), None)
     if group is None:
         raise ValueError(f"no runs are called {name!r}; there are {', '.join(each.name for each in groups)}")

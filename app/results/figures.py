@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from app.plot_style import DARK_TEXT, new_figure, plain, symbol_of, transparent, words_figure, wrap_words
+from app.plot_style import TEXT, new_figure, plain, see_through, symbol_of, transparent, words_figure, wrap_words
 from tipshare.kinds import colour_of
 from training.results.formatting import count_in_words
-from training.results.views.figure import Cell, FigureView, Mark, lines_of, rows_and_columns
+from training.results.views.figure import Cell, FigureView, Mark, front_of, lines_of, rows_and_columns
 
 # Figures side by side are equally high.
 LEAST_HEIGHT = 380
@@ -85,9 +85,25 @@ def _plane(view: FigureView[Mark]) -> go.Figure:
         )
     figure.update_xaxes(title=_x_title(view), rangemode="tozero" if view.is_range else "normal")
     figure.update_yaxes(title=view.y_label)
+    if view.has_front:
+        _front(figure, front_of(view.points))
     if view.is_count:
         _count_axis(figure, [mark.at for mark in view.points])
     return figure
+
+
+def _front(figure: go.Figure, front: Sequence[Mark]) -> None:
+    """The Pareto front as steps, and which corner is the better one."""
+    figure.add_scatter(
+        x=[mark.at for mark in front],
+        y=[mark.value for mark in front],
+        mode="lines",
+        line={"shape": "hv", "dash": "dash", "width": 1.2, "color": TEXT},
+        name="Pareto front",
+        hoverinfo="skip",
+    )
+    corner = {"x": 0.01, "y": 0.02, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+    figure.add_annotation(text="\N{SOUTH WEST ARROW} better", showarrow=False, font={"size": 12}, **corner)
 
 
 def _matrix(view: FigureView[Cell]) -> go.Figure:
@@ -112,11 +128,11 @@ def _matrix(view: FigureView[Cell]) -> go.Figure:
         text=laid_out(text),
         customdata=laid_out(lambda cell: wrap_words(cell.words or ", ".join(cell.lines), 56)),
         texttemplate="%{text}",
-        textfont={"color": DARK_TEXT, "size": 11},
+        textfont={"size": 11},
         hovertemplate="%{customdata}<extra></extra>",
         hoverongaps=False,
         # A scale that has every colour at the place of its number.
-        colorscale=[[place / (len(colours) - 1), each] for place, each in enumerate(colours)],
+        colorscale=[[place / (len(colours) - 1), see_through(each)] for place, each in enumerate(colours)],
         zmin=0,
         zmax=len(colours) - 1,
         xgap=3,

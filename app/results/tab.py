@@ -11,21 +11,25 @@ from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
 from app.plot_style import for_page
 from app.results.actions import control, show, table_selections
+from app.results.api import build_api
 from app.results.data import EVERY_CORPUS, all_groups, choose, mark_as_yours
 from app.results.figures import draw
 from app.results.files import write_figure, write_table
 from app.results.tables import COLUMNS, TYPES
 from app.results.uploads import read_upload
 from app.results.words import uploaded_html
+from training.results.groups import Unit
 from training.results.rows import Source
+from training.results.selection import Against, Selection
 from training.results.views import FIGURES
 from training.results.views.curves import curves_view
+from training.results.views.losses import parameters_view
 
 # The link has its address a moment after the event ends.
 PRESS = "() => setTimeout(() => document.querySelector('#results-file').click(), 80)"
 TITLES = {
     "loss": "Loss by model, with 95 % interval and seeds",
-    "loss_against_parameters": "Loss against stored parameters",
+    "loss_against_parameters": "Loss against what a model costs",
     "learning_curves": "Learning curves",
     "step_time": "Time per training step",
     "significance": "Do the models differ? Row minus column",
@@ -36,6 +40,7 @@ TITLES = {
 
 def build_results_tab(tab: gr.Tab) -> None:
     """Lay out the tab inside its open `gr.Tab`; it is filled when it is opened."""
+    build_api()
     uploaded = gr.State([])
     # The recipe whose models are listed, and the upload they were listed with.
     listed = gr.State((None, hash(())))
@@ -46,8 +51,26 @@ def build_results_tab(tab: gr.Tab) -> None:
         source = gr.Radio(
             ["measured", "published", "both"], value="measured", label="Show", scale=2, elem_id="results-source"
         )
+        unit = gr.Radio(
+            [("nats per byte", "nats"), ("bits per byte", "bits")], value="nats", label="Unit", elem_id="results-unit"
+        )
     models = gr.CheckboxGroup([], label="Models", elem_id="results-models")
     published = gr.HTML(elem_id="results-published", visible=False)
+    plots, pdfs, data = {}, {}, {}
+
+    def figure(name: str) -> None:
+        plots[name] = gr.Plot(label=TITLES[name], elem_id=f"results-{name}", elem_classes="figure")
+        with gr.Row(elem_classes="figure-files"):
+            pdfs[name] = gr.Button("PDF", size="sm", elem_id=f"results-{name}-pdf")
+            data[name] = gr.Button("CSV", size="sm", elem_id=f"results-{name}-csv")
+
+    figure("loss_against_parameters")
+    against = gr.Radio(
+        [("stored parameters", "parameters"), ("operations (FLOPs)", "flops"), ("measured time", "step_ms")],
+        value="parameters",
+        label="Loss against",
+        elem_id="results-against",
+    )
     table = gr.Dataframe(
         headers=list(COLUMNS),
         datatype=TYPES,
@@ -64,32 +87,24 @@ def build_results_tab(tab: gr.Tab) -> None:
         table_csv = gr.Button("Table as CSV", size="sm", elem_id="results-csv")
         table_latex = gr.Button("Table as LaTeX", size="sm", elem_id="results-latex")
     notes = gr.HTML(elem_id="results-notes")
-    plots, pdfs, data = {}, {}, {}
-
-    def figure(name: str) -> None:
-        plots[name] = gr.Plot(label=TITLES[name], elem_id=f"results-{name}", elem_classes="figure")
-        with gr.Row(elem_classes="figure-files"):
-            pdfs[name] = gr.Button("PDF", size="sm", elem_id=f"results-{name}-pdf")
-            data[name] = gr.Button("CSV", size="sm", elem_id=f"results-{name}-csv")
-
-    for pair in (("loss", "loss_against_parameters"), ("learning_curves", "step_time")):
-        with gr.Row():
-            for name in pair:
-                with gr.Column(min_width=320):
-                    figure(name)
-                    if name == "learning_curves":
-                        with gr.Row():
-                            which = gr.Radio(["validation", "training"], value="validation", label="Loss of")
-                            window = gr.Slider(1, 25, value=1, step=1, label="Smoothing: points averaged")
+    with gr.Row():
+        with gr.Column(min_width=320):
+            figure("loss")
+        with gr.Column(min_width=320):
+            figure("learning_curves")
+            with gr.Row():
+                which = gr.Radio(["validation", "training"], value="validation", label="Loss of")
+                window = gr.Slider(1, 25, value=1, step=1, label="Smoothing: points averaged")
     with gr.Row():
         with gr.Column(min_width=320):
             figure("significance")
         with gr.Column(min_width=320):
             significance = gr.HTML(elem_id="results-significance-words")
-    with gr.Row():
-        for name in ("ablation_grid", "depth_steps"):
-            with gr.Column(min_width=320):
-                figure(name)
+    for pair in (("ablation_grid", "depth_steps"), ("step_time",)):
+        with gr.Row():
+            for name in pair:
+                with gr.Column(min_width=320):
+                    figure(name)
     with gr.Accordion("Compare with your own runs", open=False, elem_id="results-upload"):
         upload = gr.File(label="Your runs.jsonl, as `python -m training train` writes it", file_types=[".jsonl"])
         upload_note = gr.HTML(elem_id="results-upload-note")
@@ -106,6 +121,8 @@ def build_results_tab(tab: gr.Tab) -> None:
         every: bool,
         loss_of: str,
         points: int,
+        counted_in: Unit,
+        cost: Against,
     ) -> tuple[Any, ...]:
         """Bring the controls and all that is shown to one state, whatever was changed."""
         found = all_groups(records)
@@ -122,6 +139,8 @@ def build_results_tab(tab: gr.Tab) -> None:
             corpus=chosen.corpus,
             curve=loss_of,
             window=int(points),
+            unit=counted_in,
+            against=cost,
         )
         corpora = [("all", EVERY_CORPUS), *((each, each) for each in chosen.corpora)]
         return (
@@ -140,6 +159,9 @@ def build_results_tab(tab: gr.Tab) -> None:
     def draw_curves(*values: Any) -> Any:
         return for_page(draw(curves_view(selected(*values))), "learning_curves")
 
+    def draw_costs(*values: Any) -> Any:
+        return for_page(draw(parameters_view(selected(*values))), "loss_against_costs")
+
     def take(path: str | None) -> tuple[list[str], str]:
         if path is None:
             return [], ""
@@ -151,8 +173,18 @@ def build_results_tab(tab: gr.Tab) -> None:
         # As text: Gradio hashes what it keeps, and a record holds objects that have no hash.
         return [record.to_json() for record in records], uploaded_html(records)
 
-    def selected(records: list[str], name: str | None, labels: list[str], wanted: Source, loss_of: str, points: int):
-        return choose(all_groups(records), name, labels, source=wanted, curve=loss_of, window=int(points))
+    def selected(
+        records: list[str],
+        name: str | None,
+        labels: list[str],
+        wanted: Source,
+        loss_of: str,
+        points: int,
+        counted_in: Unit,
+        cost: Against,
+    ) -> Selection:
+        how: dict[str, Any] = {"source": wanted, "curve": loss_of, "window": int(points), "against": cost}
+        return choose(all_groups(records), name, labels, unit=counted_in, **how)
 
     def save_table(form: str, place: str, every: bool, *values: Any) -> str:
         selections = table_selections(selected(*values), every, place)
@@ -161,30 +193,34 @@ def build_results_tab(tab: gr.Tab) -> None:
     def save_figure(figure: str, form: str, *values: Any) -> str:
         return str(write_figure(selected(*values), figure, form, Path(file.GRADIO_CACHE)))
 
-    selection = [uploaded, recipe, models, source, which, window]
+    selection = [uploaded, recipe, models, source, which, window, unit, against]
     # One event for all controls: what is drawn and what is listed can never belong to different choices. A page that is
     # a moment behind sends values of the old lists, so Gradio must not check them against the new: `control` does.
     gr.on(
-        [tab.select, uploaded.change, *(each.input for each in (corpus, recipe, models, source, every_recipe))],
+        [tab.select, uploaded.change, *(each.input for each in (corpus, recipe, models, source, every_recipe, unit))],
         shown_to_user(update),
-        [uploaded, listed, corpus, recipe, models, source, every_recipe, which, window],
+        [uploaded, listed, corpus, recipe, models, source, every_recipe, which, window, unit, against],
         [listed, corpus, recipe, models, headline, table, notes, published, significance, *plots.values()],
-        api_name="results",
+        api_name="show_results",
         preprocess=False,
         **ON_PAGE,
         trigger_mode="always_last",
     )
-    gr.on(
-        [which.change, window.change],
-        shown_to_user(draw_curves),
-        selection,
-        plots["learning_curves"],
-        api_name="learning_curves",
-        preprocess=False,
-        **ON_PAGE,
-        trigger_mode="always_last",
-        show_progress="hidden",
-    )
+    for triggers, redraw, name in (
+        ([which.change, window.change], draw_curves, "learning_curves"),
+        ([against.input], draw_costs, "loss_against_parameters"),
+    ):
+        gr.on(
+            triggers,
+            shown_to_user(redraw),
+            selection,
+            plots[name],
+            api_name=name,
+            preprocess=False,
+            **ON_PAGE,
+            trigger_mode="always_last",
+            show_progress="hidden",
+        )
     upload.change(take, upload, [uploaded, upload_note], api_name="upload_records", **ON_PAGE, show_progress="hidden")
     for button, form, name in ((table_csv, "csv", "table_csv"), (table_latex, "tex", "table_latex")):
         _download(button, partial(save_table, form), [corpus, every_recipe, *selection], file, name)

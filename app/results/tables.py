@@ -1,41 +1,101 @@
-"""The results table as the page shows it: numbers that can be sorted."""
+"""The results table as the page shows it: numbers that can be sorted, the best of each column marked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from training.results.groups import Unit
+from training.results.rows import ResultRow
 from training.results.selection import Selection
+from training.results.units import SIZES
 from training.results.views.table import value_at
 
-
-def _rounded(digits: int | None) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else round(value, digits)
+BEST = "font-weight: 700"
 
 
-def _millions(count: int | None) -> float | None:
-    return None if count is None else round(count / 1e6, 2)
+@dataclass(frozen=True)
+class Shown:
+    """A column: where a row holds the value, as what it is shown, and whether the lowest is the best."""
+
+    path: str
+    scale: float = 1.0
+    digits: int | None = None  # of a number; words if None
+    has_best: bool = False
+
+    def value(self, row: ResultRow) -> Any:
+        """What the column is sorted by: a number, rounded for readers."""
+        value = value_at(row, self.path)
+        return value if value is None or self.digits is None else round(value * self.scale, self.digits)
 
 
-# By heading: where a row holds the number, and how it is rounded for readers.
-_SHOWN: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "Model": ("title", str),
-    "Source": ("source", str),
-    "Recipe": ("group.name", str),
-    "Data": ("group.corpus", str),
-    "Seeds": ("loss.num_seeds", int),
-    "Loss": ("loss.mean", _rounded(3)),
-    "± 95 %": ("loss.half_width", _rounded(3)),
-    "Bits/byte": ("bits_per_byte", _rounded(3)),
-    "Parameters (M)": ("parameters", _millions),
-    "In one pass (M)": ("effective_parameters", _millions),
-    "ms/step": ("step_ms", _rounded(1)),
-    "Memory (MB)": ("memory_mb", _rounded(None)),
+_SHOWN: dict[str, Shown] = {
+    "Model": Shown("title"),
+    "Source": Shown("source"),
+    "Recipe": Shown("group.name"),
+    "Data": Shown("group.corpus"),
+    "Seeds": Shown("loss.num_seeds", digits=0),
+    "Loss": Shown("loss.mean", digits=3, has_best=True),
+    "± 95 %": Shown("loss.half_width", digits=3),
+    "Whole text": Shown("bits_per_byte", digits=3, has_best=True),
+    "Parameters (M)": Shown("parameters", 1e-6, 2, has_best=True),
+    "In one pass (M)": Shown("effective_parameters", 1e-6, 2, has_best=True),
+    "MFLOPs/byte": Shown("flops", 1e-6, 1, has_best=True),
+    "ms/step": Shown("step_ms", digits=1, has_best=True),
+    "Memory (MB)": Shown("memory_mb", digits=0, has_best=True),
 }
 COLUMNS = tuple(_SHOWN)
 # What Gradio sorts each column by.
-TYPES: list[Any] = ["str" if show is str else "number" for _, show in _SHOWN.values()]
+TYPES: list[Any] = ["str" if each.digits is None else "number" for each in _SHOWN.values()]
+# Times of different devices cannot be compared.
+OF_A_DEVICE = ("ms/step", "Memory (MB)")
 
 
 def table_rows(selections: Sequence[Selection]) -> list[list[Any]]:
     """A line per model and source, rounded for readers; what was not measured is left empty."""
-    rows = [row for selection in selections for row in selection.rows()]
-    return [[show(value_at(row, path)) for path, show in _SHOWN.values()] for row in rows]
+    return [[column.value(row) for column in _columns(row.group.unit)] for row in _rows(selections)]
+
+
+def dressed_table(selections: Sequence[Selection]) -> dict[str, Any]:
+    """The same as Gradio's table takes it: fixed decimals, and the best of what was measured in bold."""
+    rows, values = _rows(selections), table_rows(selections)
+    best = best_values(selections)
+    styles = [[BEST if (place, name) in best else "" for name in COLUMNS] for place in range(len(rows))]
+    return {
+        "headers": list(COLUMNS),
+        "data": values,
+        "metadata": {"display_value": [_texts(line) for line in values], "styling": styles},
+    }
+
+
+def best_values(selections: Sequence[Selection]) -> set[tuple[int, str]]:
+    """Line and column of the lowest measured value of every recipe, where there are several to compare."""
+    found: set[tuple[int, str]] = set()
+    by_group: dict[str, list[tuple[int, ResultRow]]] = {}
+    for place, row in enumerate(_rows(selections)):
+        if not row.is_published:
+            by_group.setdefault(row.group.name, []).append((place, row))
+    for lines in by_group.values():
+        devices = {row.device for _, row in lines}
+        for name, column in _SHOWN.items():
+            known = [(column.value(row), place) for place, row in lines if column.value(row) is not None]
+            is_fair = name not in OF_A_DEVICE or len(devices) == 1
+            if column.has_best and is_fair and len({value for value, _ in known}) > 1:
+                lowest = min(known)[0]
+                found |= {(place, name) for value, place in known if value == lowest}
+    return found
+
+
+def _rows(selections: Sequence[Selection]) -> list[ResultRow]:
+    return [row for selection in selections for row in selection.rows()]
+
+
+def _columns(unit: Unit) -> list[Shown]:
+    whole = Shown("bits_per_byte", SIZES[unit] / SIZES["bits"], 3)
+    return [whole if name == "Whole text" else column for name, column in _SHOWN.items()]
+
+
+def _texts(line: Sequence[Any]) -> list[str]:
+    return [
+        "" if value is None else str(value) if column.digits is None else f"{value:,.{column.digits}f}"
+        for value, column in zip(line, _SHOWN.values(), strict=True)
+    ]

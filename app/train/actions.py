@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.shelf import ModelShelf
 from app.train.line import LEFT, Line, Place
 from app.train.session import Session, Snapshot
 from app.train.settings import CHECKPOINT, TrainingRequest
@@ -29,12 +30,14 @@ class Trained:
     """A finished run of a visitor.
 
     Attributes:
-        name: Unique among the visitor's models.
+        name: Its name on the shelf.
+        label: What its visitor sees in lists.
         folder: Its checkpoint.
         archive: The same as a zip file.
     """
 
     name: str
+    label: str
     run: Snapshot
     folder: Path
     archive: Path
@@ -57,13 +60,15 @@ class View:
 class TrainActions:
     """Trains for all visitors of a page, one run at a time; safe to share between threads."""
 
-    def __init__(self, archives: Path, line: Line | None = None) -> None:
+    def __init__(self, shelf: ModelShelf, archives: Path, line: Line | None = None) -> None:
         """Nothing is trained yet.
 
         Args:
+            shelf: Where a visitor's models are put, for their eyes alone.
             archives: Where the page serves files from; their folders there have names that cannot be guessed.
         """
         self.line = line or Line()
+        self._shelf = shelf
         self._archives = archives
         self._guard = threading.Lock()
         self._sessions: dict[str, Session] = {}
@@ -122,7 +127,7 @@ class TrainActions:
         if session is not None:
             session.abandon()
         for each in trained:
-            _delete(each)
+            self._delete(visitor, each)
 
     def newest(self, visitor: str) -> Trained | None:
         """What the visitor trained last."""
@@ -139,6 +144,8 @@ class TrainActions:
         try:
             if over.record is not None and not session.is_abandoned:
                 self._keep(place.visitor, session.folder, over)
+                if session.is_abandoned:  # they left in the meantime
+                    self.leave(place.visitor)
             else:
                 shutil.rmtree(session.folder, ignore_errors=True)
         finally:
@@ -151,13 +158,23 @@ class TrainActions:
             number = self._count[visitor] = self._count.get(visitor, 0) + 1
         archive = self._archives / secrets.token_hex(16) / f"tipshare-{run.request.kind}-{number}.zip"
         write_archive(folder / CHECKPOINT, archive)
+        shelf = self._shelf.of(visitor)
+        name = shelf.put(folder / CHECKPOINT, f"mine-{number}")
+        label = shelf.label(name)
         with self._guard:
-            kept = [*self._trained.pop(visitor, []), Trained(f"mine-{number}", run, folder / CHECKPOINT, archive)]
-            dropped, self._trained[visitor] = kept[:-MOST_KEPT], kept[-MOST_KEPT:]
+            kept = [*self._trained.pop(visitor, []), Trained(name, label, run, folder / CHECKPOINT, archive)]
+            dropped = [(visitor, each) for each in kept[:-MOST_KEPT]]
+            self._trained[visitor] = kept[-MOST_KEPT:]
             while len(self._trained) > MOST_VISITORS:
-                dropped += self._trained.popitem(last=False)[1]
-        for each in dropped:
-            _delete(each)
+                oldest, theirs = self._trained.popitem(last=False)
+                dropped += [(oldest, each) for each in theirs]
+        for owner, each in dropped:
+            self._delete(owner, each)
+
+    def _delete(self, owner: str, trained: Trained) -> None:
+        self._shelf.of(owner).remove(trained.name)
+        shutil.rmtree(trained.folder.parent, ignore_errors=True)
+        shutil.rmtree(trained.archive.parent, ignore_errors=True)
 
 
 def write_archive(folder: Path, archive: Path) -> None:
@@ -167,8 +184,3 @@ def write_archive(folder: Path, archive: Path) -> None:
         for path in sorted(folder.rglob("*")):
             if path.is_file() and path.name not in LEFT_OUT:
                 file.write(path, Path(archive.stem) / path.relative_to(folder))
-
-
-def _delete(trained: Trained) -> None:
-    shutil.rmtree(trained.folder.parent, ignore_errors=True)
-    shutil.rmtree(trained.archive.parent, ignore_errors=True)

@@ -1,16 +1,20 @@
 """What a visitor may change in a run: one thing at a time, so that a comparison says what it did."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import get_args
 
 from tipshare.config import ModelConfig, TimeFeatures, TimeIndexedMlpConfig
 from tipshare.kinds import MIXERS, SOURCES
+from tipshare.model.parameters import count_parameters
 from training.recipes.library import find_recipe
 from training.recipes.recipe import Optimizer, Recipe
 
 # Sizes and settings of every run on the page, but for what the visitor changes.
 RECIPE = find_recipe("one-minute")
 NOTHING = ""
+# With gradients and the two averages of Adam, every parameter takes 16 bytes while it is trained.
+MOST_PARAMETERS = 8_000_000
 RATES = (3e-4, 1e-3, 1e-2)
 DEPTHS = (2, 8)
 DRAWN = (2, 4, 8)
@@ -32,13 +36,18 @@ class Option:
     changes: tuple[str, ...]
 
 
+@cache
 def options_of(kind: str, recipe: Recipe = RECIPE) -> dict[str, Option]:
-    """What may be changed in a kind, by the value of the page's list; the first is nothing."""
+    """What may be changed in a kind, by the value of the page's list; the first is nothing.
+
+    Weight sources that make the model too large for the page at the recipe's width are left out.
+    """
     _, config = recipe.configure(kind)
     found = {NOTHING: Option("nothing: the kind as it is", "", ())}
     for name, words in SOURCES.items():
-        if name != config.weights:
-            found[f"weights={name}"] = Option(f"weights: {words.title}", f"weights {name}", (f"model.weights={name}",))
+        changes = (f"model.weights={name}",)
+        if name != config.weights and _fits(recipe.change(changes).configure(kind)[1]):
+            found[f"weights={name}"] = Option(f"weights: {words.title}", f"weights {name}", changes)
     for name, words in MIXERS.items():
         if name != config.mixer:
             found[f"mixer={name}"] = Option(f"mixer: {words}", f"mixer {name}", _mixer(config, name))
@@ -65,6 +74,10 @@ def options_of(kind: str, recipe: Recipe = RECIPE) -> dict[str, Option]:
         title = f"learning rate: {rate:g} instead of {recipe.learning_rate:g}"
         found[f"rate={rate:g}"] = Option(title, f"rate {rate:g}", (f"learning_rate={rate:g}",))
     return found
+
+
+def _fits(config: ModelConfig) -> bool:
+    return count_parameters(config).total <= MOST_PARAMETERS
 
 
 def _mixer(config: ModelConfig, name: str) -> tuple[str, ...]:

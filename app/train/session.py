@@ -120,15 +120,24 @@ class Session(Observer):
         except DivergedError:
             end["problem"] = f"diverged after step {self.now.step:,}: {DIVERGED}"
         finally:
+            over = replace(self.now, **end, seconds=self._seconds)
             try:
-                self._on_end(replace(self.now, **end))
+                self._on_end(over)
             finally:
-                self._set(**end)
+                self._show(over)
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def _show(self, now: Snapshot) -> None:
+        with self._changed:
+            self.now = now
+            self._changed.notify_all()
 
     def _set(self, **changes: object) -> None:
-        with self._changed:
-            self.now = replace(self.now, **changes, seconds=time.monotonic() - self._began)
-            self._changed.notify_all()
+        with self._changed:  # the visitor's own thread may set something too
+            self._show(replace(self.now, **changes, seconds=self._seconds))
 
     def stepped(self, step: int, loss: float, seconds: float | None) -> None:
         self._set(state="training", step=step, losses=(*self.now.losses, (step, loss)))

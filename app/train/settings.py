@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from app.controls import whole_number
-from app.train.choices import NOTHING, RECIPE, Option, options_of
+from app.train.choices import MOST_PARAMETERS, NOTHING, RECIPE, Option, options_of
 from tipshare.config import ModelConfig, config_class_of
 from tipshare.model.parameters import count_parameters
 from tipshare.text.tokenizer import to_bytes
@@ -25,8 +25,6 @@ WIDTHS = (32, 64, 96, 128)
 MOST_SEED = 2**31 - 1
 # Each of the three splits must hold a few windows.
 LEAST_TEXT, MOST_TEXT = 5_000, 200_000
-# With gradients and the two averages of Adam, every parameter takes 16 bytes while it is trained.
-MOST_PARAMETERS = 8_000_000
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ import gradio as gr
 from app.errors import shown_to_user
 from app.events import ON_PAGE, QUICK
 from app.plot_style import for_page
+from app.shelf import ModelShelf
 from app.train.actions import TrainActions, View
 from app.train.choices import NOTHING, RECIPE, options_of
 from app.train.figures import draw_depths, draw_losses, draw_units
@@ -22,8 +23,8 @@ from tipshare.kinds import title_of
 FIRST = "time-indexed-ssm"
 
 
-def build_train_tab(demo: gr.Blocks, actions: TrainActions | None = None) -> Any:
-    """Lay out the tab inside its open `gr.Tab`; returns the event of a run, whose success may have made a model."""
+def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
+    """Lay out the tab inside its open `gr.Tab`; what a visitor trains is put on the shelf for them."""
     gr.HTML(ABOUT, elem_id="train-about")
     with gr.Row():
         with gr.Column(scale=1, min_width=280):
@@ -70,7 +71,7 @@ def build_train_tab(demo: gr.Blocks, actions: TrainActions | None = None) -> Any
             gr.HTML("<h3>What it writes</h3>", elem_id="train-samples-head")
             samples = gr.HTML(show_samples(None), elem_id="train-samples")
 
-    actions = actions or TrainActions(Path(file.GRADIO_CACHE))
+    actions = TrainActions(shelf, Path(file.GRADIO_CACHE))
     controls = [kind, choice, source, text, steps, width, seed]
 
     def on_train(request: gr.Request, *values: Any) -> Iterator[list[Any]]:
@@ -105,7 +106,6 @@ def build_train_tab(demo: gr.Blocks, actions: TrainActions | None = None) -> Any
     kind.input(offer, kind, choice, api_name="offer_choices", **QUICK)
     source.change(lambda wanted: gr.update(visible=wanted == PASTED), source, text, api_name="offer_text", **QUICK)
     demo.unload(on_leave)
-    return run
 
 
 class _Page:
@@ -136,7 +136,7 @@ class _Page:
             fresh(lambda run: run.samples, lambda: show_samples(now)),
             *(_ready() if now.is_over else _busy()),
             gr.update(value=str(trained.archive), visible=True) if trained else gr.skip(),
-            show_kept(trained.name, now.request.command) if trained else gr.skip(),
+            show_kept(trained.label, now.request.command) if trained else gr.skip(),
         ]
 
 

@@ -73,11 +73,11 @@ def show_samples(now: Snapshot | None) -> str:
     )
 
 
-def show_kept(name: str, command: str) -> str:
+def show_kept(label: str, command: str) -> str:
     """What can be done with a result."""
     return (
-        f'<p class="finding">It is in the lists of <em>Generate</em> and <em>Gates</em> as '
-        f"<em>{html.escape(name)}</em>, for you only. To repeat it in a terminal:</p>"
+        f'<p class="finding">It is in the lists of models of <em>Generate</em> and <em>Gates</em> as '
+        f"<em>{html.escape(label)}</em>, for you only. To repeat it in a terminal:</p>"
         f'<pre class="command" tabindex="0">{html.escape(command)}</pre>'
     )
 

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 import tipshare
 from tests.factories import GRID, SMALL, build, each_config, each_kind
 from tipshare import analysis
+from tipshare.model.depth import turns_of_time
 from tipshare.text.tokenizer import BYTES
 
 
@@ -112,6 +113,7 @@ def test_curves_pass_through_the_trained_depths_and_agree_with_the_model_between
         assert len(curve.t) == model.steps
         return
     assert set(np.arange(1, 51) / 50) <= set(curve.t.round(6))
+    assert np.diff(curve.t).max() * turns_of_time(config) < 1 / 4  # no turn of a feature falls between two points
     between = len(curve.t) // 2 + 1
     single = analysis.units_at(model, float(curve.t[between]))
     for name in grid.names:

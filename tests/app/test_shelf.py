@@ -104,7 +104,7 @@ def test_the_login_of_the_machine_is_not_lent_to_visitors(shelf, checkpoints, hu
 
 
 def test_fetched_models_do_not_pile_up(shelf, checkpoints, hub, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("app.shelf.MOST_ADDED", 1)
+    monkeypatch.setattr("app.shelf.shelf.MOST_ADDED", 1)
     for name in ("org/first", "org/second"):
         tipshare.push(checkpoints / "time-indexed-mlp", name)
         shelf.add(name)

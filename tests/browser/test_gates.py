@@ -47,8 +47,8 @@ def test_every_view_draws_for_every_kind(open_page):
         assert ("has no gates" in told) == (not kind.startswith("time-indexed"))
         page.locator("#gates-place input").click()
         offered = page.get_by_role("option").all_inner_texts()
-        page.get_by_role("option", name="attention out", exact=True).click()
-        expect(words).to_contain_text("of attention out in")
+        page.get_by_role("option", name="attention output", exact=True).click()
+        expect(words).to_contain_text("of attention output in")
         assert any("A (decay)" in each for each in offered) == (kind == "time-indexed-ssm")
     wait_for_figures(page)
     # Each place of the state-space model, the last one chosen.

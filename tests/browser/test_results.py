@@ -141,7 +141,9 @@ def many_recipes(tmp_path_factory):
 def test_values_of_an_old_list_are_no_error(many_recipes):
     """A page that is a moment behind sends models of the recipe before."""
     client = Client(many_recipes.address, verbose=False)
-    answer = client.predict("", "ablation-time", ["standard"], "measured", False, "validation", 1, api_name="/results")
+    answer = client.predict(
+        "", "ablation-time", ["standard"], "measured", False, "validation", 1, api_name="/show_results"
+    )
     recipe, models = answer[1], answer[2]
     assert recipe["value"] == "ablation-time"
     assert len(models["value"]) == len(models["choices"]) == 5

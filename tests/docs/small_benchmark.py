@@ -12,7 +12,9 @@ def main() -> int:
     from training.benchmarks import generation, training
 
     training.measure = functools.partial(training.measure, kinds=("time-indexed-mlp",))
-    generation.measure = functools.partial(generation.measure, kinds=("time-indexed-mlp",), speed_only=True)
+    generation.measure = functools.partial(
+        generation.measure, models=(("time-indexed-mlp", "default"),), speed_only=True
+    )
     return run(sys.argv[1:])
 
 

@@ -68,8 +68,10 @@ def use_page(scratch: Path) -> None:
         answer = client.predict("The", names[:1], length=3, api_name="/write")
         assert len(answer["texts"][0]["bytes"]) == 3, answer
         # As a visitor who opens the tab: it fills the lists that the figure's button reads.
-        client.predict("", None, [], "measured", False, "validation", 1, api_name="/results")
-        figure = client.predict("published-1000", ["standard"], "measured", "validation", 1, api_name="/loss_pdf")
+        client.predict("", None, [], "measured", False, "validation", 1, "nats", "parameters", api_name="/show_results")
+        figure = client.predict(
+            "published-1000", ["standard"], "measured", "validation", 1, "nats", "parameters", api_name="/loss_pdf"
+        )
         assert Path(figure).read_bytes().startswith(b"%PDF"), figure
     finally:
         demo.close()

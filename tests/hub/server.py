@@ -124,7 +124,10 @@ class _Handler(Connection):
     def show_repository(self, body: bytes, kind: str, name: str, revision: str | None) -> None:
         repository = self.find(kind, name)
         commit = self.find_commit(repository, revision or "main")
-        files = [{"rfilename": path} for path in sorted(repository.commits[commit])]
+        blobs = repository.commits[commit]
+        files: list[dict[str, Any]] = [{"rfilename": path} for path in sorted(blobs)]
+        if "blobs=" in self.path:
+            files = [{**each, "size": len(blobs[each["rfilename"]].content)} for each in files]
         shown = {"_id": name, "id": name, "modelId": name, "sha": commit, "private": repository.private}
         self.send_json({**shown, "siblings": files, "tags": [], "downloads": 0, "likes": 0})
 

@@ -25,8 +25,9 @@ def test_the_grid_runs_from_one_over_l_to_one():
     np.testing.assert_allclose(depth_grid(4).array, [0.25, 0.5, 0.75, 1.0])
 
 
-def test_time_features_are_the_published_ones():
-    embedding = TimeEmbedding.init(tipshare.NeuralOdeConfig(time_frequencies=3), key=jax.random.key(0))
+def test_published_time_features():
+    config = tipshare.NeuralOdeConfig(time_features="published", time_frequencies=3)
+    embedding = TimeEmbedding.init(config, key=jax.random.key(0))
     features = embedding(hax.named(np.float32(0.25), ()), 6).array
     frequencies = 10_000.0 ** -(np.arange(3) / 3)
     expected = [0.25, *np.sin(250.0 * frequencies), *np.cos(250.0 * frequencies)]

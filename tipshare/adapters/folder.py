@@ -82,6 +82,7 @@ def read_adapter(
     base: str | Path | None = None,
     cache_dir: str | Path | None = None,
     token: str | bool | None = None,
+    most_bytes: int | None = None,
 ) -> AdapterCheckpoint:
     """Check all of an adapter folder and its base that can be checked without reading weights."""
     sums = read_sums(folder)
@@ -92,7 +93,7 @@ def read_adapter(
     header = read_header(folder / ADAPTER_WEIGHTS)
     name = description.base.name
     place = (
-        _find_base(folder, origin, name, cache_dir, token)
+        _find_base(folder, origin, name, cache_dir, token, most_bytes)
         if base is None
         else locate(base, cache_dir=cache_dir, token=token)
     )
@@ -119,7 +120,12 @@ def read_adapter(
 
 
 def _find_base(
-    folder: Path, origin: Origin, name: str, cache_dir: str | Path | None, token: str | bool | None
+    folder: Path,
+    origin: Origin,
+    name: str,
+    cache_dir: str | Path | None,
+    token: str | bool | None,
+    most_bytes: int | None,
 ) -> Location:
     """The base by its bundled name, its Hub id, or its place beside an adapter that is a folder of this machine."""
     if name in list_bundled():
@@ -135,7 +141,7 @@ def _find_base(
     if name.count("/") != 1:
         raise CheckpointError(f"the base {name!r:.120} of this adapter is neither a bundled name nor a Hub id")
     # With a revision, the name is never taken for a local folder.
-    return locate(name, revision="main", cache_dir=cache_dir, token=token)
+    return locate(name, revision="main", cache_dir=cache_dir, token=token, most_bytes=most_bytes)
 
 
 def _adapted_shapes(description: Description, base: LanguageModel) -> LanguageModel:

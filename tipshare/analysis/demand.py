@@ -77,8 +77,14 @@ class Demand:
         width = min(self.positions, max(SHORTEST_READ, READ_PADDING * prompt_bytes))
         # Keys and values of the whole context at every depth step, however short the prompt; twice while they are made.
         cached = 2 * 2 * FLOAT_BYTES * texts * self.depth_steps * self.positions * self.config.hidden_dim
-        each_byte = self._operations(texts, 1) + 4 * texts * self.depth_steps * self.positions * self.config.hidden_dim
+        # Weights are worked out of t once, when the prompt is read.
+        attention = 4 * texts * self.depth_steps * self.positions * self.config.hidden_dim
+        each_byte = 2 * texts * self._entries_per_token + attention
         return Cost(self._pass_memory(texts, width) + cached, self._operations(texts, width) + num_bytes * each_byte)
+
+    @property
+    def _entries_per_token(self) -> int:
+        return self.depth_steps * self.entries_per_step + self.config.hidden_dim * self.config.vocab_size
 
     def _pass_memory(self, rows: int, width: int) -> int:
         config = self.config
@@ -93,16 +99,15 @@ class Demand:
         """Of the matrix products of one pass: two per entry and token, four per unit and pair of positions."""
         config = self.config
         tokens = rows * width
-        per_token = self.depth_steps * self.entries_per_step + config.hidden_dim * config.vocab_size
         attention = 4 * self.depth_steps * tokens * width * config.hidden_dim
         # Hypernetworks and gates are evaluated once per depth step.
-        return 2 * tokens * per_token + attention + 2 * self.depth_steps * self.parameters
+        return 2 * tokens * self._entries_per_token + attention + 2 * self.depth_steps * self.parameters
 
 
 def demand_of(config: ModelConfig, *, steps: int | None = None) -> Demand:
-    """What the model of a config asks for at a number of depth steps, the trained one if None."""
-    stored, effective, per_step = _sizes(config)
-    steps = config.num_layers if steps is None else check_whole("steps", steps)
+    """What the model of a config asks for at a number of depth steps, its own if None."""
+    steps = config.steps if steps is None else check_whole("steps", steps)
+    stored, effective, per_step = _sizes(config.replace(depth_steps=None))
     shared = effective - config.num_layers * per_step.varying
     return Demand(config, steps, stored, shared + steps * per_step.varying, per_step.varying + per_step.shared)
 

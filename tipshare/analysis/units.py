@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import equinox as eqx
 import haliax as hax
+import jax
 import jax.numpy as jnp
 import numpy as np
 from haliax import NamedArray
@@ -14,13 +15,16 @@ from jaxtyping import Array
 from tipshare.analysis.weights import along_depth
 from tipshare.config import ModelConfig
 from tipshare.model.block import Block, gate_values
-from tipshare.model.depth import check_depth, depths
+from tipshare.model.depth import check_depth, depths, turns_of_time
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.parameters import count_parameters
 
-# Points of a curve over t, besides the depths the model was trained at.
-CURVE_STEPS = 50
-# Entries of generated weights that a curve may hold in memory, over all of its points.
+# Points of a curve over t, besides the depths the model was trained at: at least so many, and so many on every turn of
+# the fastest feature of t, so that the curve shows what the model does and not an alias of it.
+LEAST_POINTS = 50
+POINTS_PER_TURN = 6
+# Points whose blocks are computed at once, and entries of generated weights that they may hold in memory.
+AT_ONCE = 50
 MOST_ENTRIES = 500_000_000
 
 
@@ -67,18 +71,20 @@ def unit_values(model: LanguageModel, steps: int | None = None) -> UnitValues:
 
 
 def continuous_units(model: LanguageModel) -> UnitValues:
-    """The same as a curve over t in (0, 1]: at 0.02, 0.04, ..., 1, and at the depths the model was trained at.
+    """The same as a curve over t in (0, 1], fine enough for the fastest feature of t: at 0.02, 0.04, ..., 1, between
+    these as often as it takes, and at the depths of the model's depth steps.
 
     Only at the trained depths for kinds with weights per layer, and for models too large to generate so many blocks.
     """
     trained = unit_values(model)
     if not _is_curve(model):
         return trained
-    curve = unit_values(model, CURVE_STEPS)
-    t = np.concatenate([curve.t, trained.t])
-    _, order = np.unique(t.round(6), return_index=True)
-    values = {name: np.concatenate([curve.of(name), trained.of(name)])[order] for name in trained.names}
-    return UnitValues(t[order], values, trained.are_gates, trained.unchanged)
+    between = math.ceil(turns_of_time(model.config) * POINTS_PER_TURN / LEAST_POINTS) or 1
+    t = depths(LEAST_POINTS * between)
+    t = np.sort(np.concatenate([t, trained.t[~np.isclose(trained.t[:, None], t).any(axis=1)]]))
+    parts = [_at_depths(model, t[start : start + AT_ONCE]) for start in range(0, len(t), AT_ONCE)]
+    joined = jax.tree.map(lambda *each: np.concatenate(each), *parts)
+    return _as_units(model, t, joined)
 
 
 def units_at(model: LanguageModel, t: float) -> UnitValues:
@@ -96,6 +102,12 @@ def start_of_gates(config: ModelConfig) -> float:
     return 1.0 / (1.0 + math.exp(-config.gate_start)) * (2.0 if config.gate == "two-sigmoid" else 1.0)
 
 
+def _at_depths(model: LanguageModel, t: np.ndarray) -> "_Arrays":
+    """At up to AT_ONCE depths; the last one is repeated to make the number whole, so that one program fits all."""
+    filled = np.pad(t, (0, AT_ONCE - len(t)), mode="edge").astype(np.float32)
+    return jax.tree.map(lambda each: np.asarray(each)[: len(t)], _of_depths(model, filled))
+
+
 class _Arrays(NamedTuple):
     """{step, unit} by name: the gates, or else the norms of weights."""
 
@@ -107,6 +119,11 @@ class _Arrays(NamedTuple):
 @eqx.filter_jit
 def _along_depth(model: LanguageModel, steps: int) -> _Arrays:
     return _of_block(model.blocks(steps), steps)
+
+
+@eqx.filter_jit
+def _of_depths(model: LanguageModel, t: np.ndarray) -> _Arrays:
+    return _of_block(model.blocks_at(hax.named(jnp.asarray(t), "depth")), AT_ONCE)
 
 
 def _of_block(block: Block, steps: int) -> _Arrays:
@@ -153,5 +170,5 @@ def _is_curve(model: LanguageModel) -> bool:
     config = model.config
     if not config.is_continuous or model.is_frozen:
         return False
-    # Generated blocks of all points lie in memory at once.
-    return config.weights != "generated" or CURVE_STEPS * count_parameters(config, frozen=True).block < MOST_ENTRIES
+    # Generated blocks of several points lie in memory at once.
+    return config.weights != "generated" or AT_ONCE * count_parameters(config, frozen=True).block < MOST_ENTRIES

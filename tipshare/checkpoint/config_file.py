@@ -17,7 +17,7 @@ FIELDS = {"model_type", "architectures", "format_version", "dtype", "model"}
 IGNORED_FIELDS = {"transformers_version", "_name_or_path", "auto_map"}
 
 # No tensor has these sizes as its shape, so that a small file could ask for a model that takes very long to run.
-UNCONFIRMED_LIMITS = {"num_layers": 1024, "max_position_embeddings": 2**16}
+UNCONFIRMED_LIMITS = {"num_layers": 1024, "depth_steps": 1024, "max_position_embeddings": 2**16}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def parse(fields: dict[str, Any]) -> StoredConfig:
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise CheckpointError(f"{CONFIG}: {str(error)[:500]}") from error
     for name, limit in UNCONFIRMED_LIMITS.items():
-        if getattr(config, name) > limit:
+        if (getattr(config, name) or 0) > limit:
             raise CheckpointError(
                 f"{CONFIG}: {name}={getattr(config, name)} is more than the {limit} a checkpoint may ask for"
             )

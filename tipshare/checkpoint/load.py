@@ -64,10 +64,15 @@ def open_checkpoint(
     revision: str | None = None,
     cache_dir: str | Path | None = None,
     token: str | bool | None = None,
+    most_bytes: int | None = None,
 ) -> "Checkpoint":
-    """A checkpoint with its config, headers and record checked, and no weights read; arguments as for `load`."""
-    place = _find(name, revision, cache_dir, token)
-    return read_folder(place.folder, place.origin, cache_dir=cache_dir, token=token)
+    """A checkpoint with its config, headers and record checked, and no weights read; arguments as for `load`.
+
+    Args:
+        most_bytes: Fetch no repository whose files are larger in all; their sizes are looked at first.
+    """
+    place = _find(name, revision, cache_dir, token, most_bytes)
+    return read_folder(place.folder, place.origin, cache_dir=cache_dir, token=token, most_bytes=most_bytes)
 
 
 @dataclass(frozen=True)
@@ -143,15 +148,16 @@ def read_folder(
     *,
     cache_dir: str | Path | None = None,
     token: str | bool | None = None,
+    most_bytes: int | None = None,
 ) -> Checkpoint:
     """Check all of a checkpoint that can be checked without reading its weights.
 
-    The base of an adapter folder is found and checked too; `cache_dir` and `token` are for its download.
+    The base of an adapter folder is found and checked too; `cache_dir`, `token` and `most_bytes` are for its download.
     """
     if (folder / ADAPTER_CONFIG).is_file():
         from tipshare.adapters.folder import read_adapter
 
-        return read_adapter(folder, origin, cache_dir=cache_dir, token=token)
+        return read_adapter(folder, origin, cache_dir=cache_dir, token=token, most_bytes=most_bytes)
     sums = read_sums(folder)
     if CONFIG not in sums:
         raise CheckpointError(f"{CHECKSUMS} does not list {CONFIG}")
@@ -164,8 +170,14 @@ def read_folder(
     return Checkpoint(folder, origin, stored.model, stored.dtype, record, problem, sums, headers, shapes)
 
 
-def _find(name: str | Path, revision: str | None, cache_dir: str | Path | None, token: str | bool | None) -> Location:
-    place = locate(name, revision=revision, cache_dir=cache_dir, token=token)
+def _find(
+    name: str | Path,
+    revision: str | None,
+    cache_dir: str | Path | None,
+    token: str | bool | None,
+    most_bytes: int | None = None,
+) -> Location:
+    place = locate(name, revision=revision, cache_dir=cache_dir, token=token, most_bytes=most_bytes)
     logger.info("%s: from %s", name, place.origin)
     return place
 

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
@@ -53,8 +54,13 @@ def locate(
     revision: str | None = None,
     cache_dir: str | Path | None = None,
     token: str | bool | None = None,
+    most_bytes: int | None = None,
 ) -> Location:
-    """The folder of a checkpoint; what is not a folder or a bundled name is looked up on the Hub."""
+    """The folder of a checkpoint; what is not a folder or a bundled name is looked up on the Hub.
+
+    Args:
+        most_bytes: Refuse a repository whose files are larger in all, as the Hub lists them, before any is downloaded.
+    """
     if not str(name) or "\0" in str(name):
         raise CheckpointError(f"{name!r:.80} is not a checkpoint's name: give a folder, a bundled name or a Hub id")
     if revision is None and Path(name).is_dir():
@@ -69,19 +75,27 @@ def locate(
             f"{name!r:.120} is neither a folder nor a bundled checkpoint ({known}); on the Hub it would be "
             "organisation/name"
         )
-    return _fetch(name, revision, cache_dir, token)
+    return _fetch(name, revision, cache_dir, token, most_bytes)
 
 
-def _fetch(repo_id: str, revision: str | None, cache_dir: str | Path | None, token: str | bool | None) -> Location:
+def _fetch(
+    repo_id: str,
+    revision: str | None,
+    cache_dir: str | Path | None,
+    token: str | bool | None,
+    most_bytes: int | None,
+) -> Location:
     # Imported here: the Hub client takes a while to import, and loading from disk needs none of it.
     from httpx2 import HTTPError
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    commit = revision
 
     def snapshot(*, local_files_only: bool) -> str:
         return snapshot_download(
             repo_id,
-            revision=revision,
+            revision=commit,
             cache_dir=cache_dir,
             token=token,
             allow_patterns=list(PATTERNS),
@@ -96,6 +110,10 @@ def _fetch(repo_id: str, revision: str | None, cache_dir: str | Path | None, tok
         raise CheckpointError(f"{repo_id!r:.120} is not a Hub repository id: {error}") from error
     complete = cached is not None and (Path(cached) / CHECKSUMS).is_file()
     try:
+        if most_bytes is not None:
+            listed = HfApi().repo_info(repo_id, revision=revision, token=token, files_metadata=True)
+            _check_sizes(repo_id, {each.rfilename: each.size for each in listed.siblings or ()}, most_bytes)
+            commit = listed.sha  # what was looked at is what is downloaded
         folder = snapshot(local_files_only=False)
     except (HfHubHTTPError, LocalEntryNotFoundError, HTTPError, OSError) as error:
         at = f" at revision {revision}" if revision else ""
@@ -104,6 +122,20 @@ def _fetch(repo_id: str, revision: str | None, cache_dir: str | Path | None, tok
             "with `hf auth login` if it is private, or unset HF_HUB_OFFLINE"
         ) from error
     return Location(Path(folder), "cache" if complete and folder == cached else "Hub")
+
+
+def _check_sizes(repo_id: str, sizes: dict[str, int | None], most_bytes: int) -> None:
+    """Refuse a download that is too large, or whose size nobody knows."""
+    wanted = {name: size for name, size in sizes.items() if any(fnmatchcase(name, each) for each in PATTERNS)}
+    unknown = [name for name, size in wanted.items() if size is None]
+    if unknown:
+        raise CheckpointError(f"{repo_id}: the Hub does not say how large {unknown[0]!r:.80} is, so it is not fetched")
+    total = sum(size for size in wanted.values() if size is not None)
+    if total > most_bytes:
+        raise CheckpointError(
+            f"{repo_id} has {total:,} bytes to download; at most {most_bytes:,} are fetched here. In Python, "
+            f"tipshare.load({repo_id!r}) fetches any number"
+        )
 
 
 def _first_line(error: BaseException) -> str:

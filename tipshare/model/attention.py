@@ -82,14 +82,7 @@ class Attention(eqx.Module):
         if place is None:
             HeadSize = self.qkv.Out[-1]
             place = Place.from_start(x.resolve_axis("position"), HeadSize if self.rotary else None)
-        before = None
-        if self.convolution is not None:
-            x = keep_text(x, place)
-            mixed, before = self.convolution.run(x, None if cache is None else cache.before)
-            x = x + mixed
-        query, keys, values = self.qkv.call_unbound(x, "qkv")
-        if place.rotation is not None:
-            query, keys = rotate(query, place.rotation), rotate(keys, place.rotation)
+        query, keys, values, before = self.project(x, place, None if cache is None else cache.before)
         Lead = tuple(axis for axis in query.axes if axis.name not in ("position", "head_size"))
         query, keys, values = (_to_rows(each, Lead) for each in (query, keys, values))
         keys, values = (each.rename({"position": "key_position"}) for each in (keys, values))
@@ -103,6 +96,23 @@ class Attention(eqx.Module):
             visible = _to_rows(visible.broadcast_axis([axis for axis in Lead if not visible.has_axis(axis.name)]), Lead)
         mixed = attend(query, keys, values, visible, self.drop_rate, key)
         return self.output(mixed.unflatten_axis("row", Lead)), AttentionCache(keys, values, before)
+
+    def project(
+        self, x: NamedArray, place: Place, before: NamedArray | None = None
+    ) -> tuple[NamedArray, NamedArray, NamedArray, NamedArray | None]:
+        """Queries and keys, rotated, and values, {..., heads, position, head_size}; and the convolution's last inputs.
+
+        Args:
+            before: The last inputs of the convolution in what comes before `x`.
+        """
+        if self.convolution is not None:
+            x = keep_text(x, place)
+            mixed, before = self.convolution.run(x, before)
+            x = x + mixed
+        query, keys, values = self.qkv.call_unbound(x, "qkv")
+        if place.rotation is not None:
+            query, keys = rotate(query, place.rotation), rotate(keys, place.rotation)
+        return query, keys, values, before
 
 
 def attend(

@@ -25,6 +25,8 @@ Tree = TypeVar("Tree")
 
 # Smooth features are sin and cos of pi k t, with k spread evenly on a logarithmic scale between these.
 SLOWEST_WAVE, FASTEST_WAVE = 0.25, 4.0
+# The published ones are sin and cos of this times t, and slower.
+FASTEST_PUBLISHED = 1000.0
 
 
 class TimeIndexed(eqx.Module):
@@ -117,12 +119,21 @@ def waves(t: NamedArray, count: int, basis: TimeFeatures) -> list[NamedArray]:
     """t, and sine and cosine of t at (count - 1) / 2 frequencies."""
     pairs = (count - 1) // 2
     if basis == "published":
-        rates = 1000.0 * jnp.exp(-math.log(10_000.0) * jnp.arange(pairs, dtype=jnp.float32) / pairs)
+        rates = FASTEST_PUBLISHED * jnp.exp(-math.log(10_000.0) * jnp.arange(pairs, dtype=jnp.float32) / pairs)
     else:
         rates = jnp.pi * jnp.geomspace(SLOWEST_WAVE, FASTEST_WAVE, pairs, dtype=jnp.float32)
     rates = hax.named(rates, Axis("features", pairs))
     angles = t.broadcast_axis(rates.axes[0]) * rates
     return [t.broadcast_axis(Axis("features", 1)), hax.sin(angles), hax.cos(angles)]
+
+
+def turns_of_time(config: ModelConfig) -> float:
+    """How often the fastest feature of t goes up and down again between t = 0 and 1; 0 if nothing reads t."""
+    if config.time == "constant" or not config.is_continuous or config.weights == "tied":
+        return 0.0
+    if config.time_features == "legendre":
+        return (config.Features.size - NUM_STEP_FEATURES * config.step_features) / 2
+    return FASTEST_PUBLISHED / (2 * math.pi) if config.time_features == "published" else FASTEST_WAVE / 2
 
 
 def legendre(t: NamedArray, count: int) -> list[NamedArray]:

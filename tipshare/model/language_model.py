@@ -151,8 +151,15 @@ class LanguageModel(eqx.Module):
     def blocks(self, steps: int | None = None) -> Block:
         """The blocks of all depth steps: weights that depend on t have a `depth` axis, shared ones have none."""
         steps = self._check_steps(steps)
-        t = depth_grid(steps)
-        return self._adapt(self.source.along_depth(self.block, self._embed_time(t, steps)), t)
+        return self._along(depth_grid(steps), steps)
+
+    def blocks_at(self, t: NamedArray) -> Block:
+        """The blocks at any depths in (0, 1], along their axis `depth`, as a path of the trained number of steps has
+        them; for the kinds whose weights are defined at every t.
+        """
+        if not self.config.is_continuous or self.is_frozen:
+            raise ValueError(f"this {self.config.kind} has weights at its {self.steps} depth steps only: use blocks()")
+        return self._along(t, self.steps)
 
     def at(self, t: float) -> Block:
         """The block at depth t in (0, 1], with plain layers; kinds with weights per layer have one only at i/L."""
@@ -252,6 +259,9 @@ class LanguageModel(eqx.Module):
 
     def _adapt(self, block: Block, t: NamedArray) -> Block:
         return block if self.adapters is None else self.adapters.on(block, t)
+
+    def _along(self, t: NamedArray, steps: int) -> Block:
+        return self._adapt(self.source.along_depth(self.block, self._embed_time(t, steps)), t)
 
     def _embed_time(self, t: float | NamedArray, steps: int) -> NamedArray | None:
         if self.time is None:

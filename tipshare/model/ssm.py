@@ -200,6 +200,12 @@ class Ssm(eqx.Module):
         y = y.rename({"channel": "embed"}) if self.leave is None else self.leave(y)
         return y, SsmState(before, h["position", -1])
 
+    def log_poles(self, x: NamedArray) -> NamedArray:
+        """delta A at every position of texts that begin with `x`: in one position, state h is scaled by its exp."""
+        u, _ = self._input(x, None, None)
+        product = self.step_size(u) * self.rate()
+        return product if product.has_axis("position") else product.broadcast_axis(x.resolve_axis("position"))
+
     def _input(
         self, x: NamedArray, state: SsmState | None, place: Place | None
     ) -> tuple[NamedArray, NamedArray | None]:

@@ -20,20 +20,24 @@ from tipshare.config import KINDS
 from tipshare.generation.streaming import generate, stream
 from tipshare.generation.unrolled import unroll
 from tipshare.model.language_model import LanguageModel
+from tipshare.presets import preset
 from training.benchmarks.peer import Peer, describe_benchmark, measure_turns
 
 PEER = "transformers GPT-2"
 PROMPT_BYTES, NEW_BYTES, TOP_K = 32, 200, 40
 EARLY, LATE = 200, 4_000
+# The time-invariant state space of the published shape is compared with the selective one of the same width.
+MODELS = (*((kind, "default") for kind in KINDS), ("time-indexed-ssm", "published"))
 LONG_CONTEXT_BYTES = LATE + 200
 
 
 class Ours:
-    """Generation with one kind of this package."""
+    """Generation with one kind of this package, in its default or its published shape."""
 
-    def __init__(self, kind: str):
-        self.name = kind
-        self.model: LanguageModel = eqx.filter_jit(KINDS[kind]().build)(key=jr.key(0))
+    def __init__(self, kind: str, shape: str = "default"):
+        self.kind, self.shape = kind, shape
+        self.name = kind if shape == "default" else f"{kind}, {shape} shape"
+        self.model: LanguageModel = eqx.filter_jit(preset(kind, shape).build)(key=jr.key(0))
 
     def seconds(self, batch: int) -> float:
         prompts = np.random.default_rng(0).integers(0, 256, (batch, PROMPT_BYTES), np.uint8)
@@ -76,9 +80,9 @@ def measure_positions(model: LanguageModel, turns: int = 7) -> float:
 
 
 FIRST_BYTE = """
-import sys, time, equinox, jax, tipshare, tipshare.compilation
+import sys, time, equinox, jax, tipshare, tipshare.compilation, tipshare.presets
 tipshare.compilation.use_compilation_cache()
-model = equinox.filter_jit(tipshare.KINDS[sys.argv[1]]().build)(key=jax.random.key(0))
+model = equinox.filter_jit(tipshare.presets.preset(*sys.argv[1:]).build)(key=jax.random.key(0))
 jax.block_until_ready(jax.tree.leaves(model))
 began = time.perf_counter()
 next(tipshare.stream(model, "The history of ", top_k=40))
@@ -86,13 +90,13 @@ print(time.perf_counter() - began)
 """
 
 
-def measure_first_byte(kind: str) -> tuple[float, float]:
+def measure_first_byte(kind: str, shape: str) -> tuple[float, float]:
     """Seconds from a loaded model to its first piece in a new process: with an empty compilation cache, then with a
     filled one.
     """
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, VARIABLE: folder}
-        command = [sys.executable, "-c", FIRST_BYTE, kind]
+        command = [sys.executable, "-c", FIRST_BYTE, kind, shape]
         runs = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2)]
     return float(runs[0].stdout), float(runs[1].stdout)
 
@@ -102,12 +106,16 @@ def measure(
     *,
     rounds: int,
     threads: int,
-    kinds: Sequence[str] = tuple(KINDS),
+    models: Sequence[tuple[str, str]] = MODELS,
     batches: Sequence[int] = (1, 16),
     speed_only: bool = False,
 ) -> dict[str, Any]:
-    """Medians over rounds in which all parties take turns; ratios are computed within a round."""
-    ours = [Ours(kind) for kind in kinds]
+    """Medians over rounds in which all parties take turns; ratios are computed within a round.
+
+    Args:
+        models: Kinds and presets.
+    """
+    ours = [Ours(kind, shape) for kind, shape in models]
     shape = KINDS["standard"]()
     settings = {
         "program": "generation",
@@ -140,6 +148,6 @@ def measure(
         numbers["share_of_copy_rate"] = party.bytes_read() * speed / copy_rate
         if not speed_only:
             numbers["cost_at_4000_over_200"] = measure_positions(party.model)
-            cold, warm = measure_first_byte(party.name)
+            cold, warm = measure_first_byte(party.kind, party.shape)
             numbers["first_byte_seconds"] = {"cold": cold, "warm_cache": warm}
     return report

@@ -8,7 +8,7 @@ from training.recipes.recipe import Recipe, Variant
 _PUBLISHED = Recipe(
     name="published-1000",
     summary="the published five-seed protocol on WikiText-2, with causal models",
-    model=dict(hidden_dim=256, num_heads=4, num_layers=6),
+    model=dict(hidden_dim=256, num_heads=4, num_layers=6, time_features="published"),
 )
 
 _SHAKESPEARE_CPU = Recipe(
@@ -34,31 +34,6 @@ _SHAKESPEARE_CPU = Recipe(
     seeds=(1337,),
 )
 
-_SHOWCASE = Recipe(
-    name="showcase",
-    summary="the longer, tuned run behind the bundled checkpoints",
-    corpus="wikitext-2",
-    num_steps=2_000,
-    batch_size=8,
-    length=256,
-    optimizer="adamw",
-    betas=(0.9, 0.99),
-    # The best for each kind in a search over runs of 300 steps, whose records are in checkpoints/runs.jsonl. A model
-    # with own weights for every layer needs a smaller learning rate than a shared block.
-    learning_rate=4e-3,
-    by_model={"standard": {"learning_rate": 2e-3}, "neural-ode": {"learning_rate": 5e-4}},
-    schedule="cosine",
-    warmup_steps=200,
-    weight_decay=0.1,
-    clip_norm=1.0,
-    evaluate_every=250,
-    depth_evaluation=(2, 3, 4, 6, 8, 12, 18),
-    save_every=250,
-    sample_every=500,
-    model=dict(hidden_dim=256, num_heads=4, num_layers=6),
-    seeds=(42,),
-)
-
 # What the two protocols of 1,000 tuned steps share. Muon's rates are of its own scale, see `training.engine.muon`.
 _TUNED = replace(
     _PUBLISHED,
@@ -74,11 +49,34 @@ _TUNED = replace(
     full_evaluation=(),
     depth_evaluation=(2, 3, 4, 5, 6, 8, 10, 12, 18),
     save_every=250,
-    model={**_PUBLISHED.model, "time_features": "smooth"},
+    by_model={
+        "standard": {"learning_rate": 3e-3, "adam_learning_rate": 1e-3},
+        # All its weights are generated, which AdamW moves.
+        "neural-ode": {"optimizer": "adamw", "learning_rate": 5e-4},
+        "time-indexed-mlp": {"learning_rate": 8e-3, "adam_learning_rate": 4e-3},
+    },
+    model={**_PUBLISHED.model, "time_features": "smooth", "step_features": True},
 )
 
 # On average six depth steps per training step, so that a run costs what one at six costs.
-_DRAWN = dict(depth_steps=(3, 4, 6, 8, 12), depth_weights=(2.0, 1.0, 3.0, 1.0, 1.0))
+_DRAWN = dict(depth_steps=(3, 4, 6, 8, 12), depth_weights=(2.0, 1.0, 5.0, 1.0, 1.0))
+
+_SHOWCASE = replace(
+    _TUNED,
+    name="showcase",
+    summary="the longer, tuned run behind the bundled checkpoints; depth drawn where weights are defined at every t",
+    num_steps=2_000,
+    length=256,
+    warmup_steps=200,
+    evaluate_every=250,
+    full_evaluation=("valid", "test"),
+    depth_evaluation=tuple(range(2, 19)),
+    sample_every=500,
+    **_DRAWN,
+    # A model with weights of its own in every layer has one depth.
+    by_model={**_TUNED.by_model, "standard": {**_TUNED.by_model["standard"], "depth_steps": (), "depth_weights": ()}},
+    seeds=(42,),
+)
 
 _QUICK = Recipe(
     name="quick",
@@ -141,6 +139,15 @@ RECIPES: dict[str, Recipe] = {
         model=dict(hidden_dim=512, num_heads=8, num_layers=8),
     ),
     "shakespeare-cpu": _SHAKESPEARE_CPU,
+    "shakespeare-cpu-tuned": replace(
+        _SHAKESPEARE_CPU,
+        name="shakespeare-cpu-tuned",
+        summary="nanoGPT's CPU budget on tiny Shakespeare, spent on a wide shared block",
+        optimizer="muon",
+        learning_rate=4e-3,
+        by_model=_TUNED.by_model,
+        model={**_TUNED.model, "use_bias": False},
+    ),
     "shakespeare": replace(
         _SHAKESPEARE_CPU,
         name="shakespeare",
@@ -162,6 +169,7 @@ RECIPES: dict[str, Recipe] = {
         name="elastic-1000",
         summary="as tuned-1000, with the number of depth steps drawn anew for every training step",
         **_DRAWN,
+        by_model={name: own for name, own in _TUNED.by_model.items() if name != "standard"},
         variants={
             "time-indexed-ssm": Variant("time-indexed-ssm"),
             "time-indexed-mlp": Variant("time-indexed-mlp"),

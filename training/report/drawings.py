@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from tipshare.kinds import colour_of, mark_of, rank_of, title_of
 from training.report.figure_style import FAINT, INK, WIDTH, legend_below, new_axes, new_panels
 from training.results.formatting import count_in_words
-from training.results.views.figure import Cell, FigureView, Mark, lines_of, rows_and_columns
+from training.results.views.figure import Cell, FigureView, Mark, front_of, lines_of, rows_and_columns
 
 MOST_LINES = 6
 MOST_NAMES = 10
@@ -57,11 +57,14 @@ def draw_plane(view: FigureView[Mark]) -> Figure:
         return _draw_by_kind(view, lines)
     figure, axes = new_axes(view, height=4.2)
     handles = [_draw_line(axes, marks, is_range=view.is_range) for marks in lines.values()]
-    if view.is_count:
+    if view.has_front:
+        handles.append(_draw_front(axes, front_of(view.points)))
         # A mark for every kind, since models of one kind look alike; filled if any of them was measured.
         first = {mark.kind: mark for mark in reversed(view.points)}
-        handles = [Line2D([], [], label=title_of(kind), **_look(first[kind])) for kind in sorted(first, key=rank_of)]
-        _count_axis(axes, [mark.at for mark in view.points])
+        kinds = [Line2D([], [], label=title_of(kind), **_look(first[kind])) for kind in sorted(first, key=rank_of)]
+        handles = [*kinds, *handles[-1:]]
+        if view.is_count:
+            _count_axis(axes, [mark.at for mark in view.points])
         # Ablations of one kind look alike, so they carry their names while there is room.
         named = [mark for mark in view.points if mark.label != mark.kind]
         for mark in named if len(named) <= MOST_NAMES else ():
@@ -71,6 +74,15 @@ def draw_plane(view: FigureView[Mark]) -> Figure:
     axes.grid(True)
     legend_below(figure, [*handles, *_legend(view.points, is_range=view.is_range)])
     return figure
+
+
+def _draw_front(axes: Axes, front: Sequence[Mark]) -> Line2D:
+    """The Pareto front as steps and the better corner in words; returns its entry in the legend."""
+    look: dict[str, Any] = {"color": INK, "linewidth": 1, "linestyle": "--", "alpha": 0.5, "zorder": 0}
+    places, values = [mark.at for mark in front], [mark.value for mark in front]
+    axes.step(places, values, where="post", **look)
+    axes.text(0.02, 0.03, "\N{SOUTH WEST ARROW} better", transform=axes.transAxes, fontsize=8, color=INK)
+    return Line2D([], [], label="Pareto front", **look)
 
 
 def _draw_by_kind(view: FigureView[Mark], lines: dict[str, list[Mark]]) -> Figure:

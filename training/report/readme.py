@@ -15,17 +15,25 @@ from training.results.views.document_tables import (
     depth_table,
     generation_table,
     machine_in_words,
-    search_table,
     shape_table,
     showcase_in_words,
     showcase_table,
     timeline_table,
     training_table,
+    trials_table,
     usual_runs,
+)
+from training.results.views.dynamics_tables import (
+    flow_table,
+    growth_in_words,
+    growth_table,
+    reading_table,
+    text_in_words,
 )
 from training.results.views.table import Table
 
 RECIPE = "published-1000"
+DYNAMICS_PAGE = "docs/results/dynamics.md"
 NOT_YET = "Not measured yet."
 
 Records = Sequence[RunRecord]
@@ -91,6 +99,19 @@ def speed_tables(name: str, make_table: Callable[[dict], Table]) -> Callable[[Pa
     return write
 
 
+def of_dynamics(*parts: Callable[[dict], str | Table]) -> Callable[[Path], str]:
+    """A writer of sentences and tables from the report `dynamics.json` in a folder."""
+
+    def write(folder: Path) -> str:
+        path = folder / "dynamics.json"
+        if not path.is_file():
+            return NOT_YET
+        report = json.loads(path.read_text(encoding="utf-8"))
+        return _join(*(part(report) for part in parts))
+
+    return write
+
+
 PARTS: tuple[Part, ...] = (
     Part("README.md", "results", short_results),
     Part("docs/results/index.md", "headline", lambda records: headline(usual_runs(records), recipe=RECIPE)),
@@ -101,9 +122,12 @@ PARTS: tuple[Part, ...] = (
     Part("docs/results/published.md", "shapes", shape_table),
     Part("docs/results/checkpoints.md", "checkpoints", checkpoints),
     Part("docs/results/checkpoints.md", "depth steps", depth_table),
-    Part("docs/results/checkpoints.md", "learning rates", search_table),
+    Part("docs/results/trials.md", "trials", trials_table),
     Part("docs/results/speed.md", "training speed", speed_tables("training", training_table), True),
     Part("docs/results/speed.md", "generation speed", speed_tables("generation", generation_table), True),
+    Part(DYNAMICS_PAGE, "eigenvalues", of_dynamics(growth_in_words, growth_table), True),
+    Part(DYNAMICS_PAGE, "flow", of_dynamics(text_in_words, flow_table), True),
+    Part(DYNAMICS_PAGE, "lens", of_dynamics(text_in_words, reading_table), True),
 )
 
 
@@ -120,8 +144,18 @@ def written_parts(records: Records, benchmarks: Path | None = None) -> dict[Part
 
 def update_documents(root: Path, records: Records, benchmarks: Path | None = None) -> None:
     """Replace what stands between the marks of README and docs in a project's folder, or nothing at all."""
+    _replace(root, written_parts(records, benchmarks))
+
+
+def update_page(root: Path, file: str, benchmarks: Path) -> None:
+    """Replace what benchmark reports say between the marks of one page, or nothing at all."""
+    parts = [part for part in PARTS if part.file == file and part.from_benchmarks]
+    _replace(root, {part: between_marks(part.name, part.write(benchmarks)) for part in parts})
+
+
+def _replace(root: Path, texts: dict[Part, str]) -> None:
     documents: dict[Path, str] = {}
-    for part, written in written_parts(records, benchmarks).items():
+    for part, written in texts.items():
         path = root / part.file
         if path not in documents and not path.is_file():
             raise ValueError(f"there is no {path}, for the {part.name} to go in: give the README of a checkout")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 from tipshare.config import ModelConfig
 from tipshare.kinds import rank_of
@@ -16,6 +16,8 @@ from training.results.shared_runs import with_shared_runs
 
 # Recipe, corpus, training steps, tokens seen, digest of the data.
 Key = tuple[str, str, int, int, str]
+# What losses are counted in, per byte.
+Unit = Literal["nats", "bits"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,7 @@ class RunGroup:
     Attributes:
         name: Name of the group in files and headings: the recipe, and what tells it from other groups of that recipe.
         runs: The runs of every model, by the model's label; each model's runs are sorted by seed.
+        unit: Of the losses of the runs.
     """
 
     name: str
@@ -35,6 +38,7 @@ class RunGroup:
     num_steps: int
     tokens_seen: int
     runs: dict[str, tuple[RunRecord, ...]]
+    unit: Unit = "nats"
 
     @property
     def labels(self) -> tuple[str, ...]:

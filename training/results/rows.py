@@ -1,6 +1,5 @@
 """The rows of the results table: one model each, measured here or published."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +13,7 @@ from training.results.groups import RunGroup, devices_of
 from training.results.published import PublishedExperiment, PublishedResult, published_for
 from training.results.records import RunRecord
 from training.results.summaries import LOSS, Summary, summarise, summarise_group
+from training.results.units import SIZES
 
 Source = Literal["measured", "published", "both"]
 BASELINE = "standard"
@@ -31,6 +31,7 @@ class ResultRow:
         plain: Parameters of a plain transformer of the same width, depth, vocabulary and context.
         loss: The metric over seeds. Published spreads are recomputed from the published losses, with n-1.
         bits_per_byte: As recorded, or the metric in bits where that is a loss.
+        flops: Operations of training per byte, counted from the config.
         step_ms: Median over runs of the median training step.
         device: What the runs ran on; step times of different devices cannot be compared.
         effective_parameters: Parameters that one pass reads: the weights of all depth steps, without the networks
@@ -51,6 +52,7 @@ class ResultRow:
     device: str
     effective_parameters: int | None = None
     memory_mb: float | None = None
+    flops: float | None = None
     metric: str = LOSS
 
     @property
@@ -106,18 +108,21 @@ def _measured(group: RunGroup, label: str, summary: Summary, metric: str) -> Res
         effective_parameters=runs[0].parameters.get("effective"),
         plain=plain_parameters(group.config_of(label)),
         loss=summary,
-        bits_per_byte=sum(bits) / len(bits) if bits else summary.mean / math.log(2) if "loss" in metric else None,
+        bits_per_byte=sum(bits) / len(bits) if bits else _in_bits(summary, group) if "loss" in metric else None,
         step_ms=_over(median, [run.speed.get("step_ms") for run in runs]),
         memory_mb=_over(max, [step_memory(run) for run in runs]),
+        flops=_over(median, [run.flops.get("training_per_token_formula") for run in runs]),
         device="; ".join(devices_of(runs)),
     )
 
 
 def _published(group: RunGroup, result: PublishedResult, experiment: PublishedExperiment) -> ResultRow:
+    size = SIZES[group.unit]
     if result.seed_losses:
-        loss = summarise(result.seed_losses, experiment.seeds)
+        loss = summarise([each * size for each in result.seed_losses], experiment.seeds)
     else:
-        loss = Summary(seeds=(0,), values=(result.loss,), mean=result.loss, deviation=None, low=None, high=None)
+        mean = result.loss * size
+        loss = Summary(seeds=(0,), values=(mean,), mean=mean, deviation=None, low=None, high=None)
     return ResultRow(
         group=group,
         source="published",
@@ -128,10 +133,14 @@ def _published(group: RunGroup, result: PublishedResult, experiment: PublishedEx
         # All published models had the default sizes: 256 wide, 6 layers, 128 positions.
         plain=plain_parameters(StandardConfig()),
         loss=loss,
-        bits_per_byte=loss.mean / math.log(2),
+        bits_per_byte=_in_bits(loss, group),
         step_ms=result.step_ms,
         device=experiment.device,
     )
+
+
+def _in_bits(loss: Summary, group: RunGroup) -> float:
+    return loss.mean * SIZES["bits"] / SIZES[group.unit]
 
 
 def _present(values: Sequence[float | None]) -> list[float]:

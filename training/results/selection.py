@@ -9,6 +9,7 @@ from training.results.rows import ResultRow, Source, result_rows
 from training.results.summaries import LOSS
 
 CurveOf = Literal["validation", "training"]
+Against = Literal["parameters", "flops", "step_ms"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,7 @@ class Selection:
         others: Groups whose runs a figure may show instead, where the chosen ones lack what it is about.
         curve: Which loss the learning curves are of.
         window: Neighbouring points of a learning curve that are averaged.
+        against: What models are compared with besides their loss: stored parameters, operations, or measured time.
     """
 
     group: RunGroup
@@ -30,6 +32,7 @@ class Selection:
     others: tuple[RunGroup, ...] = ()
     curve: CurveOf = "validation"
     window: int = 1
+    against: Against = "parameters"
 
     def rows(self) -> list[ResultRow]:
         """The rows of the results table."""

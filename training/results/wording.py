@@ -52,8 +52,8 @@ def _published_headline(group: RunGroup) -> str:
     losses = ", ".join(f"{row.title} {show_mean(row.loss)}" for row in ranked)
     steps = f" after {experiment.num_steps:,} steps" if experiment.num_steps else ""
     return (
-        f"Published{steps} on {experiment.corpus}, nats per byte from the lowest loss on: {losses}. None of these "
-        "models was causal, so their losses cannot be compared with those measured here."
+        f"Published{steps} on {experiment.corpus}, {group.unit} per byte from the lowest loss on: {losses}. None of "
+        "these models was causal, so their losses cannot be compared with those measured here."
     )
 
 
@@ -106,7 +106,9 @@ def _notes_on_runs(group: RunGroup, metric: str) -> list[str]:
         )
         notes.append(f"Different seeds: {counts} share {len(pair.seeds)}; only those are paired.")
     if any("valid_loss_full" in run.final for runs in group.runs.values() for run in runs):
-        notes.append("The loss is that of fixed windows of the validation text, bits per byte are of all of it.")
+        notes.append(
+            "The loss is that of fixed windows of the validation text; that of the whole text has its own column."
+        )
     return notes
 
 
@@ -116,7 +118,7 @@ def _is_uneven(pair: Comparison, summaries: dict[str, Summary]) -> bool:
 
 
 def _reached(row: ResultRow, metric: str) -> str:
-    unit = "nats per byte" if metric == LOSS else f"({metric})"
+    unit = f"{row.group.unit} per byte" if metric == LOSS else f"({metric})"
     size = f" with {count_in_words(row.parameters)} parameters" if row.parameters else ""
     return f"{show_mean(row.loss)} {unit}{size}"
 

@@ -7,10 +7,14 @@ import pytest
 
 import tipshare
 from app.gates.actions import LONGEST_PROMPT, NO_MODEL, GateActions
-from app.gates.arrays import NAMES, ViewCache
+from app.gates.arrays import MEANINGS, NAMES, ViewCache, trained_depths, untrained_stretches
+from app.gates.depth_figures import _short
 from app.gates.figures import COLOURS, ORDERS, order_units
 from app.gates.words import byte_label
-from app.shelf import ModelShelf
+from app.plot_style import NEUTRAL
+from app.shelf import Listing, ModelShelf
+from tests.training.results.factory import make_record
+from tipshare.model.depth import turns_of_time
 
 MLP_PLACES = ("attention_in", "attention_out", "up", "down")
 SSM_PLACES = ("attention_in", "attention_out", "A", "B", "C", "D", "delta")
@@ -34,7 +38,8 @@ def test_every_place_of_every_kind_has_every_view(actions, shelf, kind):
         views = actions.views(kind, None, place, "stored", "value")
         assert (views.names, views.name) == (places, place)
         assert heat(views.heat_map).shape[0] == model.steps
-        assert len(views.curves.data) == 3  # band, mean and dots
+        # Band, mean and dots; and what a shade means, where there is any.
+        assert len(views.curves.data) == (3 if kind == "standard" else 4)
         assert len(views.distributions.data) == 1
         assert f"<em>{NAMES[place]}</em>" in views.words
     if kind.startswith("time-indexed"):
@@ -65,15 +70,68 @@ def test_the_difference_is_from_each_unit_s_own_mean(actions):
     assert scale.cmin == -scale.cmax
 
 
-def test_gates_are_coloured_around_their_value_before_training(actions):
+def test_colours_end_at_what_a_gate_can_be_and_are_neutral_where_gates_start(actions):
     scale = actions.views("time-indexed-mlp", None, "up", "stored", "value").heat_map.layout.coloraxis
-    assert (scale.cmin + scale.cmax) / 2 == pytest.approx(1 / (1 + np.exp(-2)), abs=1e-6)
+    assert (scale.cmin, scale.cmax) == (0.0, 1.0)
+    ((neutral, _),) = [each for each in scale.colorscale if each[1] == NEUTRAL]
+    assert neutral == pytest.approx(1 / (1 + np.exp(-2)), abs=1e-6)
+
+
+def test_gates_and_norms_side_by_side_have_a_scale_each(actions):
+    views = actions.views("time-indexed-mlp", "neural-ode", "up", "value", "value")
+    gates, norms = views.heat_map.data
+    assert (gates.coloraxis, norms.coloraxis) == ("coloraxis", "coloraxis2")
+    of_norms = views.heat_map.layout.coloraxis2
+    assert (of_norms.cmin + of_norms.cmax) / 2 == pytest.approx(1.0)
+    assert "A gate of 1 lets its unit pass, 0 mutes it. Grey is 0.88" in views.words
+    assert "Grey is 1, the mean along depth" in views.words
+
+
+def test_norms_are_not_sorted_by_a_mean_that_is_1_for_all(actions):
+    views = actions.views("standard", None, "up", "value", "value")
+    assert "value" not in views.orders.values()
+    assert views.order == "change"
+    assert actions.views("standard", "time-indexed-mlp", "up", "value", "value").order == "value"
+
+
+def record_of(kind: str, **settings):
+    return make_record(kind, config={"num_layers": 6}, settings={"corpus": "x", **settings})
+
+
+def entry_of(kind: str, record, **changes) -> Listing:
+    return Listing(kind, kind, tipshare.KINDS[kind](num_layers=6, **changes), record)
+
+
+def test_what_training_did_not_cover_is_known_from_the_record():
+    # Published features turn too fast for six depths; smooth ones do not, and only the way to the first is left.
+    published = entry_of("time-indexed-mlp", record_of("time-indexed-mlp"))
+    assert untrained_stretches(published) == [(0.0, 0.166667)] + [
+        (pytest.approx(k / 6, abs=1e-5), pytest.approx((k + 1) / 6, abs=1e-5)) for k in range(1, 6)
+    ]
+    smooth = entry_of("time-indexed-mlp", record_of("time-indexed-mlp"), time_features="smooth")
+    assert untrained_stretches(smooth) == [(0.0, 0.166667)]
+    drawn = record_of("time-indexed-mlp", depth_steps=[2, 3, 12])
+    assert untrained_stretches(entry_of("time-indexed-mlp", drawn, time_features="smooth")) == [(0.0, 0.083333)]
+    few = record_of("time-indexed-mlp", depth_steps=[1, 3])
+    assert trained_depths(entry_of("time-indexed-mlp", few)).tolist() == [0.333333, 0.666667, 1.0]
+    assert len(untrained_stretches(entry_of("time-indexed-mlp", few, time_features="smooth"))) == 3
+    assert untrained_stretches(entry_of("standard", None)) == []
+
+
+def test_stretches_that_were_not_trained_are_shaded_and_the_curve_shows_every_turn(actions, shelf):
+    curves = actions.views("time-indexed-mlp", None, "up", "value", "value").curves
+    assert len(curves.layout.shapes) == 1 + shelf.get("time-indexed-mlp").model.steps
+    assert curves.data[-1].name == "not covered by training"
+    turns = turns_of_time(shelf.get("time-indexed-mlp").config)
+    assert turns == pytest.approx(1000 / (2 * np.pi))
+    assert np.diff(curves.data[1].x).max() * turns < 1 / 4
+    assert len(actions.views("standard", None, "up", "change", "value").curves.layout.shapes) == 1
 
 
 def test_two_models_share_a_scale_and_say_what_one_of_them_lacks(actions):
     views = actions.views("time-indexed-mlp", "time-indexed-ssm", "up", "value", "value")
     assert len(views.heat_map.data) == 1
-    assert "Time-Indexed SSM has no <em>up</em>; it has attention in" in views.words
+    assert "Time-Indexed SSM has no <em>MLP up</em>; it has attention input" in views.words
     assert set(views.names) == {*MLP_PLACES, *SSM_PLACES}
     both = actions.views("time-indexed-mlp", "time-indexed-ssm", "attention_in", "value", "value")
     assert len(both.heat_map.data) == 2
@@ -88,8 +146,9 @@ def test_similarity_and_norms_show_all_models(actions):
     words, similarity, norms = actions.weights(None)
     assert [len(similarity.data), len(norms.data)] == [4, 4]
     for matrix in similarity.data:
-        np.testing.assert_allclose(np.diag(matrix.z), 1.0, atol=1e-6)
-    assert words.count("lowest") == 4
+        np.testing.assert_allclose(np.diag(matrix.customdata), 0.0, atol=1e-6)
+        assert np.min(matrix.z) >= -4
+    assert words.count("largest") == 4
     words, similarity, norms = actions.weights("A")
     assert [len(similarity.data), len(norms.data)] == [1, 1]
     with pytest.raises(ValueError, match="no weight is called 'Z'; the names are attention_in"):
@@ -110,6 +169,11 @@ def test_what_a_model_would_say_is_escaped_and_named(actions):
     for prompt in ("", "a", "<", "xyz"):
         _, predictions, _ = actions.follow("standard", None, prompt)
         assert not any("<" in text for row in predictions.data[0].text for text in row)
+
+
+def test_similar_weights_are_not_said_to_be_the_same():
+    assert [_short(each) for each in (0.0, 0.0049, 0.05, 0.62, 1.2)] == ["0", "5e-03", ".05", ".62", "1.2"]
+    assert set(MEANINGS) == set(NAMES)
 
 
 def test_a_long_prompt_is_refused_or_told_to_be_cut(actions):

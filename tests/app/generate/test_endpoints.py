@@ -4,11 +4,14 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from gradio.utils import get_function_description
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from app.generate.settings import PARAMETERS, WritingRequest
+from app.page import build_demo
 
 ALL = ["standard", "neural-ode", "time-indexed-mlp", "time-indexed-ssm"]
 
@@ -68,10 +71,37 @@ def test_any_prompt_is_welcome(client, prompt):
 
 
 def test_a_text_is_scored(client):
-    shown, result = client.predict("The tower", ALL, api_name="/score")
+    result = client.predict("The tower", ALL, api_name="/score")
     assert [each["model"] for each in result["models"]] == ALL
     assert all(0 < each["bits_per_byte"] < 30 for each in result["models"])
+    assert all(len(each["log_probs"]) == len("The tower") for each in result["models"])
+    shown, same = client.predict("The tower", ALL, api_name="/score_text")  # the page's own event
+    assert same == result
     assert "bits/byte" in shown
+
+
+def test_gates_are_data(client):
+    found = client.predict("time-indexed-ssm", api_name="/gates")
+    assert found["depths"] == [0.5, 1.0]
+    assert found["are_gates"]
+    assert list(found["places"]) == ["attention_in", "attention_out", "A", "B", "C", "D", "delta"]
+    rows = np.array(found["places"]["A"]["values"])
+    assert rows.shape[0] == 2
+    between = client.predict("time-indexed-ssm", [0.25, 1.0], api_name="/gates")
+    assert between["depths"] == [0.25, 1.0]
+    np.testing.assert_allclose(between["places"]["A"]["values"][1], rows[1], atol=1e-4)
+    assert not client.predict("standard", api_name="/gates")["are_gates"]
+
+
+def test_results_are_data(client):
+    found = client.predict(api_name="/results")
+    assert found["recipe"] == "published-1000"
+    assert [row["model"] for row in found["rows"]] == ALL
+    assert len(found["tests"]) == 6
+    assert found["recipe"] in found["recipes"]
+    bits = client.predict("published-1000", ["standard"], "both", "bits", api_name="/results")
+    assert [(row["model"], row["source"]) for row in bits["rows"]] == [(ALL[0], "measured"), (ALL[0], "published")]
+    assert bits["rows"][0]["loss"] * np.log(2) == pytest.approx(found["rows"][0]["loss"])
 
 
 @pytest.mark.parametrize(
@@ -82,6 +112,10 @@ def test_a_text_is_scored(client):
         (["x", ALL, -1.0], "/write", "Temperature=-1.0 must be a finite number, at least 0"),
         (["", ALL], "/score", "There is no text to score"),
         (["a" * 5000, ALL], "/score", "this page scores at most 4,000"),
+        (["gone"], "/gates", "There is no model 'gone' on the shelf"),
+        (["standard", [0.5, 2.0]], "/gates", "T=2.0 is not a depth"),
+        (["standard", [0.5] * 25], "/gates", "25 depths are asked for: give at most 24 at once"),
+        (["gone"], "/results", "No runs are called 'gone'; there are published-1000"),
         (["../../etc"], "/load_model", "is neither a Hub id of the form organisation/name nor a bundled model"),
         (["<img src=x>"], "/load_model", "&lt;img src=x&gt;"),
         (["no-such/model"], "/load_model", "Cannot fetch no-such/model"),
@@ -95,9 +129,8 @@ def test_errors_are_words(client, arguments, endpoint, message):
 
 
 def test_a_bundled_model_loads_by_its_name(client):
-    name, note = client.predict("standard", api_name="/load_model")
-    assert name == "standard"
-    assert "Loaded: Standard" in note
+    loaded = client.predict("standard", api_name="/load_model")
+    assert loaded == client.predict(api_name="/models")[0]
 
 
 def test_every_event_has_a_name(client):
@@ -115,6 +148,20 @@ def test_the_demo_says_how_long_it_took(server):
 
 def test_other_programs_are_offered_what_they_can_use_and_may_call_the_rest(client):
     offered = client.view_api(return_format="dict")["named_endpoints"]
-    assert set(offered) == {"/write", "/score", "/models", "/load_model"}
+    assert set(offered) == {"/write", "/score", "/models", "/load_model", "/gates", "/results"}
     words, *_ = client.predict(None, api_name="/compare_weights")
     assert "Standard" in words
+
+
+def test_every_endpoint_and_its_arguments_are_described_for_people_and_language_models(shelf):
+    demo = build_demo(shelf)
+    info = demo.get_api_info()["named_endpoints"]
+    by_name = {f"/{each.api_name}": each.fn for each in demo.fns.values()}
+    for name, endpoint in info.items():
+        # A tool is called as its function, and its description is that of the function.
+        assert by_name[name].__name__ == name[1:]
+        description, arguments, _ = get_function_description(by_name[name])
+        assert len(description) > 30, name
+        for argument in endpoint["parameters"]:
+            assert arguments.get(argument["parameter_name"]), (name, argument["parameter_name"])
+            assert argument["python_type"]["type"] != "Any", (name, argument["parameter_name"])

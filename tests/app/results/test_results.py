@@ -3,21 +3,27 @@
 import csv
 import dataclasses
 import io
+import re
 
 import numpy as np
 import pytest
 
+from app.plot_style import see_through
 from app.results.actions import control, show, table_selections
 from app.results.data import all_groups, choose, default_group, groups_of, mark_as_yours
 from app.results.files import write_figure, write_table
-from app.results.tables import COLUMNS
+from app.results.tables import COLUMNS, best_values
 from app.results.words import uploaded_html
 from tests.training.results.factory import make_record, published_records, runs
+from training.recipes.library import RECIPES
 from training.results.formatting import show_mean
+from training.results.naming import title_of_group
 from training.results.records import write_records
 from training.results.views import FIGURES
 from training.results.views.comparisons import OPEN
 
+KEY = "training_per_token_formula"
+FLOPS = {"per_token": 1e5}
 KINDS = ["standard", "neural-ode", "time-indexed-mlp", "time-indexed-ssm"]
 
 
@@ -50,21 +56,108 @@ def said(figure) -> str:
 
 def test_the_table_has_a_row_per_model_with_rounded_numbers(groups):
     results = show(groups, "published-1000", KINDS, "measured")
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in results.table]
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in results.table["data"]]
     assert [row["Model"] for row in rows] == ["Standard", "Neural ODE", "Time-Indexed MLP", "Time-Indexed SSM"]
     assert (rows[0]["Loss"], rows[0]["± 95 %"], rows[0]["Seeds"]) == (2.367, 0.031, 5)
     assert {row["Recipe"] for row in rows} == {"published-1000"}
     assert rows[0]["Memory (MB)"] == 400
 
 
+def test_the_best_of_what_was_measured_is_bold_and_numbers_have_fixed_decimals(groups):
+    def bold(source: str) -> list[tuple[str, str]]:
+        table = show(groups, "published-1000", KINDS, source).table
+        styles = table["metadata"]["styling"]
+        return [
+            (f"{row[0]}, {row[1]}", name)
+            for row, line in zip(table["data"], styles, strict=True)
+            for name, style in zip(COLUMNS, line, strict=True)
+            if style
+        ]
+
+    marked = [("Time-Indexed SSM, measured", "Loss"), ("Time-Indexed SSM, measured", "Whole text")]
+    assert bold("measured") == bold("both") == marked  # sizes and times of these records are all the same
+    assert bold("published") == []
+    shown = show(groups, "published-1000", KINDS, "measured").table["metadata"]["display_value"][1]
+    assert shown[COLUMNS.index("Loss")] == "2.336"
+    assert shown[COLUMNS.index("ms/step")] == "20.0"
+    slow = [make_record("neural-ode", loss=1.9, machine={"device": "gpu"}, speed={"step_ms": 1.0})]
+    mixed = groups_of([make_record("standard", loss=1.8), *slow])
+    assert (1, "ms/step") not in best_values([choose(mixed, mixed[0].name, None, source="measured")])
+
+
+def test_losses_are_in_one_unit_everywhere(groups):
+    nats, bits = (show(groups, "published-1000", KINDS, "both", unit=unit) for unit in ("nats", "bits"))
+    size = np.log(2)
+
+    def column(results, name):
+        return [row[COLUMNS.index(name)] for row in results.table["data"]]
+
+    np.testing.assert_allclose(np.array(column(bits, "Loss")) * size, column(nats, "Loss"), atol=1e-3)
+    np.testing.assert_allclose(column(bits, "Loss"), column(bits, "Whole text"), atol=1e-3)
+    for name in ("loss_against_parameters", "learning_curves", "loss"):
+        drawn = [figure.figures[name] for figure in (nats, bits)]
+        axis = "xaxis" if name == "loss" else "yaxis"
+        titles = [each.layout[axis].title.text for each in drawn]
+        assert ["nats per byte" in titles[0], "bits per byte" in titles[1]] == [True, True]
+        values = [np.concatenate([np.ravel(trace[axis[0]]) for trace in each.data]) for each in drawn]
+        if name != "loss":
+            np.testing.assert_allclose(values[1].astype(float) * size, values[0].astype(float), atol=1e-6)
+    assert "bits per byte" in bits.headline
+    assert "nats per byte" not in bits.headline
+    only = show(groups, "published-1000", KINDS, "published", unit="bits").headline
+    assert "bits per byte from the lowest loss on: Time-Indexed SSM 3.09" in only
+    # A difference is as significant in any unit.
+    p_values = [re.findall(r"corrected for all pairs ([\d.e-]+)", each.significance) for each in (nats, bits)]
+    assert p_values[0] == p_values[1]
+    with pytest.raises(ValueError, match="unit='bytes' is not one of nats, bits"):
+        choose(groups, "published-1000", KINDS, unit="bytes")
+
+
+def test_loss_stands_against_sizes_operations_or_times_with_the_front_drawn():
+    small = make_record("time-indexed-mlp", loss=2.0, parameters={"total": 100}, flops=FLOPS | {KEY: 3.0})
+    large = make_record("standard", loss=1.5, parameters={"total": 900}, flops=FLOPS | {KEY: 1.0})
+    worse = make_record("neural-ode", loss=2.1, parameters={"total": 500}, flops=FLOPS | {KEY: 2.0})
+    found = groups_of([small, large, worse])
+
+    def front(against: str):
+        figure = show(found, found[0].name, list(found[0].labels), "both", against=against).figures[
+            "loss_against_parameters"
+        ]
+        (drawn,) = [trace for trace in figure.data if trace.name == "Pareto front"]
+        return list(drawn.x), list(drawn.y), figure.layout.xaxis.title.text, figure.layout.annotations[0].text
+
+    assert front("parameters") == ([100, 900], [2.0, 1.5], "stored parameters", "\N{SOUTH WEST ARROW} better")
+    assert front("flops")[:3] == ([1.0], [1.5], "training operations per byte (FLOPs)")
+    assert front("step_ms")[2] == "ms per training step on cpu"
+    with pytest.raises(ValueError, match="against='memory' is not one of parameters, flops, step_ms"):
+        show(found, found[0].name, list(found[0].labels), "both", against="memory")
+
+
+def test_recipes_have_names_that_people_read_in_the_order_of_their_sections():
+    names = ["showcase+learning_rate=4e-3+num_steps=300", "ablation-time", "mine", "published-1000"]
+    found = groups_of([make_record(recipe=name, loss=1.0 + place) for place, name in enumerate(names)])
+    assert control(found, None, "", None).groups == [
+        ("The published five-seed protocol on WikiText-2, with causal models (published-1000, 1,000 steps)", names[3]),
+        ("Another recipe (mine, 1,000 steps)", "mine"),
+        (
+            "Ablation: whether blocks that see t beat blocks that always see t = 0 (ablation-time, 1,000 steps)",
+            names[1],
+        ),
+        ("Search: showcase with learning rate 4e-3, 300 steps", names[0]),
+    ]
+    for name, recipe in RECIPES.items():
+        (group,) = groups_of([make_record(recipe=name)])
+        assert recipe.summary.removeprefix("ablation: ")[1:] in title_of_group(group)
+
+
 def test_published_rows_stand_beside_ours_and_the_page_says_why_they_differ(groups):
     assert show(groups, "published-1000", KINDS, "measured").published == ""
     both = show(groups, "published-1000", KINDS, "both")
-    assert [row[1] for row in both.table] == ["measured"] * 4 + ["published"] * 4
+    assert [row[1] for row in both.table["data"]] == ["measured"] * 4 + ["published"] * 4
     assert "None of the four models is causal" in both.published
     assert "Published p-values, without correction" in both.published
     only = show(groups, "published-1000", ["standard"], "published")
-    assert [row[:2] for row in only.table] == [["Standard", "published"]]
+    assert [row[:2] for row in only.table["data"]] == [["Standard", "published"]]
     assert "Nothing was published for grid" in show(groups, "grid", ["own + mlp"], "both").published
 
 
@@ -80,7 +173,7 @@ def test_published_alone_speaks_of_nothing_that_was_measured(groups):
         assert said(results.figures[name])
     nothing = show(groups, "grid", ["own + mlp"], "published")
     assert "Nothing was published for grid." in nothing.headline
-    assert nothing.table == []
+    assert nothing.table["data"] == []
     assert "No test was published" in nothing.significance
 
 
@@ -118,7 +211,7 @@ def test_hollow_marks_are_published_and_filled_ones_measured(groups):
 
 def test_figures_follow_the_chosen_models(groups):
     results = show(groups, "published-1000", ["standard", "time-indexed-ssm"], "measured")
-    assert len(results.table) == 2
+    assert len(results.table["data"]) == 2
     assert {trace.name for trace in results.figures["learning_curves"].data if trace.name} == {
         "Standard",
         "Time-Indexed SSM",
@@ -141,13 +234,13 @@ def test_the_significance_matrix_agrees_with_its_words(groups):
     shown = [colours[place] for row in matrix.z for place in row if place is not None]
     assert len(shown) == results.significance.count("<li>") == 6
     significant = results.significance.count(": significant at 0.05")
-    assert sum(colour != OPEN for colour in shown) == significant > 0
+    assert sum(colour != see_through(OPEN) for colour in shown) == significant > 0
     assert "Hedges&#x27; g" in results.significance or "Hedges' g" in results.significance
 
 
 def test_one_seed_has_no_interval_and_says_so(groups):
     results = show(groups, "published-3000", KINDS, "measured")
-    assert results.table[0][6] is None
+    assert results.table["data"][0][6] is None
     assert "One seed, so no interval and no test" in results.notes
     assert "needs two models with at least two seeds each" in said(results.figures["significance"])
     assert results.figures["loss"].data[0].error_x.array is None
@@ -167,7 +260,7 @@ def test_missing_data_is_said_where_the_figure_would_stand():
 def test_no_records_and_no_models_are_said_in_words(groups):
     empty = show((), None, [], "measured")
     assert "There are no records yet" in empty.headline
-    assert empty.table == []
+    assert empty.table["data"] == []
     assert set(empty.figures) == set(FIGURES)
     assert "There are no records yet" in said(empty.figures["loss"])
     assert "No model is chosen" in show(groups, "published-1000", [], "measured").headline
@@ -260,7 +353,7 @@ def test_uploaded_runs_stand_beside_ours_even_if_they_repeat_them():
     (group,) = groups_of([*ours, *mark_as_yours(ours[:5])])
     assert "standard (yours)" in group.labels
     assert len(group.runs["standard"]) == 5
-    rows = show([group], group.name, group.labels, "measured").table
+    rows = show([group], group.name, group.labels, "measured").table["data"]
     assert ["Standard (yours)", 2.367] in [[row[0], row[5]] for row in rows]
 
 

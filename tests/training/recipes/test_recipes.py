@@ -54,7 +54,7 @@ def test_a_learning_rate_for_all_replaces_those_by_model():
     showcase = RECIPES["showcase"]
     assert showcase.for_model("standard").learning_rate < showcase.for_model("time-indexed-ssm").learning_rate
     assert showcase.change(["learning_rate=0.5"]).for_model("standard").learning_rate == 0.5
-    assert showcase.change(["num_steps=500"]).for_model("standard").learning_rate == 2e-3
+    assert showcase.change(["num_steps=500"]).for_model("standard").learning_rate == 3e-3
 
 
 def test_what_a_recipe_sets_for_one_model_is_checked():

@@ -9,6 +9,7 @@ import numpy as np
 from tipshare.kinds import title_of
 from training.results.published import published_for
 from training.results.selection import CurveOf, Selection
+from training.results.units import SIZES
 from training.results.views.figure import WHO, FigureView, Mark
 
 
@@ -47,7 +48,8 @@ def curves_view(selection: Selection) -> FigureView[Mark]:
     experiment = published_for(group.recipe) if selection.source != "measured" and which == "validation" else None
     for result in experiment.results if experiment else ():
         if result.curve and result.kind in group.kinds:
-            add(result.kind, f"{result.name}, published", result.kind, [result.curve], "published")
+            curve = [(step, loss * SIZES[group.unit]) for step, loss in result.curve]
+            add(result.kind, f"{result.name}, published", result.kind, [curve], "published")
     missing = "learning curves need runs with at least two evaluations"
     if selection.source == "published":
         missing = "nothing was published of the course of these runs"
@@ -59,7 +61,7 @@ def curves_view(selection: Selection) -> FigureView[Mark]:
         points=marks,
         csv=WHO | {"seeds": "num_seeds", "step": "at", "loss": "value", "lowest": "low", "highest": "high"},
         x_label="training step",
-        y_label=f"{which} loss (nats per byte)",
+        y_label=f"{which} loss ({group.unit} per byte)",
         missing="" if marks else missing,
         is_range=True,
     )

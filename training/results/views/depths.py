@@ -35,7 +35,7 @@ def depth_view(selection: Selection) -> FigureView[Mark]:
             "seeds": "num_seeds",
         },
         x_label="depth steps (larger mark: as trained)",
-        y_label=loss_label(LOSS),
+        y_label=loss_label(LOSS, selection.group.unit),
         missing=missing,
         names_runs=True,
     )

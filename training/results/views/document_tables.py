@@ -1,10 +1,11 @@
 """Tables that only the documents show: published runs repeated, the bundled checkpoints, benchmarks."""
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from tipshare.kinds import rank_of, title_of
+from tipshare.kinds import title_of
 from training.results.formatting import count_in_words
 from training.results.groups import by_kind
 from training.results.published import FIVE_SEEDS, LONGER_RUN
@@ -14,8 +15,8 @@ from training.results.views.table import Column, Table
 
 PUBLISHED_SHAPE = ", published shape"
 SHOWCASE = "showcase"
-# The search is that recipe with another learning rate and fewer training steps, nothing else.
-SEARCH = re.compile(rf"{SHOWCASE}\+learning_rate=[^+]+\+num_steps=\d+\+warmup_steps=\d+")
+# A trial is one of the tuned protocols with some of its fields changed.
+TRIAL = re.compile(r"(tuned-1000|elastic-1000)\+(.+)")
 DEPTHS = (3, 4, 6, 8, 12)
 WHOLE = "valid_loss_full"
 
@@ -102,22 +103,32 @@ def depth_table(records: Sequence[RunRecord]) -> Table:
     return Table(runs, [Column("model", "depth steps", title_of, is_text=True), *columns])
 
 
-def search_table(records: Sequence[RunRecord]) -> Table:
-    """Loss after a short run, kinds by learning rates, with the best rate of every kind."""
-    kinds: dict[str, dict[int, float]] = {}
-    tried = [run for run in records if SEARCH.fullmatch(run.recipe)]
-    rates = sorted({run.settings["learning_rate"] for run in tried})
-    for run in tried:
-        place = rates.index(run.settings["learning_rate"])
-        kinds.setdefault(run.kind, {})[place] = run.final["valid_loss"]
-    rows = [
-        {"kind": kind, "best": min(losses.values()), **{f"rate {place}": loss for place, loss in losses.items()}}
-        for kind, losses in sorted(kinds.items(), key=lambda each: rank_of(each[0]))
+def trials_table(records: Sequence[RunRecord]) -> Table:
+    """What was tried for the tuned protocols: a run per row, with the fields that it changed; the best of every model
+    under every protocol is marked.
+    """
+    rows = []
+    for run in by_kind(records):
+        found = TRIAL.fullmatch(run.recipe)
+        if found is not None:
+            rows.append({"run": run, "protocol": found[1], "changes": found[2].replace("+", ", ")})
+    best: dict[tuple[str, str], float] = {}
+    for row in rows:
+        key = (row["run"].model, row["protocol"])
+        best[key] = min(best.get(key, math.inf), row["run"].final["valid_loss"])
+
+    def is_best(row: dict[str, Any]) -> bool:
+        return row["run"].final["valid_loss"] == best[row["run"].model, row["protocol"]]
+
+    columns = [
+        Column("run.model", "model", title_of, is_text=True),
+        Column("protocol", "protocol", is_text=True),
+        Column("changes", "changed", is_text=True),
+        Column("run.seed", "seed"),
+        Column("run.parameters.total", "parameters", count_in_words),
+        Column("run.final.valid_loss", "loss", ".3f", is_best=is_best),
+        *(Column(f"run.final.valid_loss_at_steps_{steps}", f"at {steps} depth steps", ".3f") for steps in (3, 12)),
     ]
-    columns = [Column("kind", "learning rate", title_of, is_text=True)]
-    for place, rate in enumerate(rates):
-        path = f"rate {place}"
-        columns.append(Column(path, f"{rate:g}", ".3f", is_best=lambda row, path=path: row.get(path) == row["best"]))
     return Table(rows, columns, missing="")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
+from training.results.groups import Unit
 from training.results.summaries import LOSS
 from training.results.views.table import to_csv
 
@@ -23,6 +24,7 @@ class Mark:
         panel: Marks of different panels do not share an axis.
         seed: The seed of a single run.
         num_seeds: Number of runs behind the value.
+        is_on_front: Whether no other model of the figure is at once further left and lower.
     """
 
     label: str
@@ -39,6 +41,7 @@ class Mark:
     panel: str = ""
     seed: int | None = None
     num_seeds: int = 1
+    is_on_front: bool = False
 
     @property
     def is_published(self) -> bool:
@@ -78,6 +81,8 @@ class FigureView(Generic[Point]):
         is_range: Whether `low` and `high` are the range of the seeds, and not an interval of the mean.
         names_runs: Whether the runs may be others than the chosen ones, so that their name must stand beside them.
         meanings: What colours mean.
+        has_front: Whether marks are models of which those further left and lower are better, so that the better corner
+            and the Pareto front can be shown.
     """
 
     name: str
@@ -93,6 +98,7 @@ class FigureView(Generic[Point]):
     is_range: bool = False
     names_runs: bool = False
     meanings: Mapping[str, str] = field(default_factory=dict)
+    has_front: bool = False
 
     def to_csv(self) -> str:
         """The numbers that are drawn; ValueError where nothing is."""
@@ -110,9 +116,14 @@ class FigureView(Generic[Point]):
 WHO = {"model": "label", "kind": "kind", "source": "source"}
 
 
-def loss_label(metric: str) -> str:
+def loss_label(metric: str, unit: Unit = "nats") -> str:
     """The label of an axis of losses."""
-    return "validation loss (nats per byte)" if metric == LOSS else metric
+    return f"validation loss ({unit} per byte)" if metric == LOSS else metric
+
+
+def front_of(marks: Sequence[Mark]) -> list[Mark]:
+    """The Pareto front, from left to right: marks that no other one beats both across and up."""
+    return sorted((mark for mark in marks if mark.is_on_front), key=lambda mark: (mark.at, -mark.value))
 
 
 def lines_of(marks: Sequence[Mark]) -> dict[str, list[Mark]]:

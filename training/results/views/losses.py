@@ -1,5 +1,7 @@
 """The results table, and figures of its rows: loss, size and step time of every model."""
 
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from training.results.formatting import count_in_words, show_compression, show_mean
@@ -18,7 +20,7 @@ def results_table(*selections: Selection) -> Table:
     metric = selections[0].metric
     plain = {row.plain for row in rows}
     size = count_in_words(plain.pop()) if len(plain) == 1 else "of its size"
-    heading = "loss (nats/byte)" if metric == LOSS else metric
+    heading = f"loss ({selections[0].group.unit}/byte)" if metric == LOSS else metric
     columns = [
         Column("title", "model", is_text=True),
         Column("source", "source", is_text=True),
@@ -35,9 +37,11 @@ def results_table(*selections: Selection) -> Table:
     empty = {each.path for each in columns if rows and all(value_at(row, each.path) is None for row in rows)}
     empty |= {"source"} if len({row.source for row in rows}) < 2 else set()
     csv = {**WHO, "recipe": "group.name", "corpus": "group.corpus", "training_steps": "group.num_steps"}
-    csv |= {"metric": "metric", "loss": "loss.mean", "seeds": "loss.num_seeds"}
+    csv |= {"metric": "metric", "unit": "group.unit", "loss": "loss.mean", "seeds": "loss.num_seeds"}
     csv |= {name: f"loss.{name}" for name in ("low", "high", "deviation")}
-    csv |= named("parameters", "effective_parameters", "compression", "bits_per_byte", "step_ms", "memory_mb", "device")
+    csv |= named(
+        "parameters", "effective_parameters", "compression", "bits_per_byte", "step_ms", "memory_mb", "flops", "device"
+    )
     return Table(rows, [each for each in columns if each.path not in empty], csv)
 
 
@@ -59,26 +63,56 @@ def loss_view(selection: Selection) -> FigureView[Mark]:
         runs=selection.group.name,
         points=marks,
         csv=WHO | {"seed": "seed", "loss": "value", "low": "low", "high": "high"},
-        x_label=loss_label(selection.metric),
+        x_label=loss_label(selection.metric, selection.group.unit),
         missing="" if marks else missing,
     )
 
 
+# What a model costs: in words, and what a figure of it needs.
+COSTS: dict[str, tuple[str, str]] = {
+    "parameters": ("stored parameters", "a parameter count"),
+    "flops": ("training operations per byte (FLOPs)", "a count of operations"),
+    "step_ms": ("ms per training step", "a measured time on the same device"),
+}
+
+
 def parameters_view(selection: Selection) -> FigureView[Mark]:
-    """Loss against stored parameters."""
-    marks = [_mark(row, at=row.parameters, **_loss_of(row)) for row in selection.rows() if row.parameters]
+    """Loss against what a model costs: stored parameters, operations, or measured time on the most usual device."""
+    if selection.against not in COSTS:
+        raise ValueError(f"against={selection.against!r:.80} is not one of {', '.join(COSTS)}")
+    words, needed = COSTS[selection.against]
+    rows = [row for row in selection.rows() if getattr(row, selection.against)]
+    if selection.against == "step_ms" and rows:
+        # Times of different devices cannot be compared.
+        device = Counter(row.device for row in rows).most_common(1)[0][0]
+        rows, words = [row for row in rows if row.device == device], f"{words} on {device}"
+    marks = [_mark(row, at=getattr(row, selection.against), **_loss_of(row)) for row in rows]
+    csv = WHO | {"seeds": "num_seeds", selection.against: "at", "loss": "value", "low": "low", "high": "high"}
     return FigureView(
-        name="loss_against_parameters",
-        title=f"{_metric_title(selection)} against stored parameters",
+        name=f"loss_against_{selection.against}",
+        title=f"{_metric_title(selection)} against {words}",
         form="plane",
         runs=selection.group.name,
-        points=marks,
-        csv=WHO | {"seeds": "num_seeds", "parameters": "at", "loss": "value", "low": "low", "high": "high"},
-        x_label="stored parameters",
-        y_label=loss_label(selection.metric),
-        missing="" if len(marks) > 1 else "loss against parameters needs two models with a parameter count",
-        is_count=True,
+        points=_with_front(marks),
+        csv=csv | {"on_pareto_front": "is_on_front"},
+        x_label=words,
+        y_label=loss_label(selection.metric, selection.group.unit),
+        missing="" if len(marks) > 1 else f"loss against {words} needs two models with {needed}",
+        is_count=selection.against != "step_ms",
+        has_front=True,
     )
+
+
+def _with_front(marks: list[Mark]) -> list[Mark]:
+    """The marks, with those on the Pareto front marked. What was published cannot be compared with what was measured
+    here: beside it, it has no part in the front."""
+    measured = [mark for mark in marks if not mark.is_published] or marks
+
+    def is_beaten(mark: Mark) -> bool:
+        no_worse = [each for each in measured if each.at <= mark.at and each.value <= mark.value]
+        return any((each.at, each.value) != (mark.at, mark.value) for each in no_worse)
+
+    return [replace(mark, is_on_front=mark in measured and not is_beaten(mark)) for mark in marks]
 
 
 def step_time_view(selection: Selection) -> FigureView[Mark]:

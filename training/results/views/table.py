@@ -57,6 +57,10 @@ class Table:
     def to_csv(self) -> str:
         return to_csv(self.rows, self.csv)
 
+    def to_rows(self) -> list[dict[str, Any]]:
+        """What the CSV holds, for other programs."""
+        return [{name: value_at(row, path) for name, path in self.csv.items()} for row in self.rows]
+
     def _text(self, row: Any, column: Column) -> str:
         value = value_at(row, column.path)
         if value is None:

@@ -44,7 +44,7 @@ def test_every_figure_has_numbers_of_its_own():
     assert len(set(texts)) == 3
     assert [text.partition("\n")[0].split(",")[4:] for text in texts] == [
         ["seed", "loss", "low", "high"],
-        ["seeds", "parameters", "loss", "low", "high"],
+        ["seeds", "parameters", "loss", "low", "high", "on_pareto_front"],
         ["device", "step_ms"],
     ]
 

@@ -1,18 +1,13 @@
 """The README's tables of the bundled checkpoints."""
 
-from pathlib import Path
-
 from tests.training.results.factory import make_record
-from tipshare.config import KINDS
-from training.recipes.library import find_recipe
 from training.report.tables import to_markdown
-from training.results.records import read_records
-from training.results.views.document_tables import SEARCH, depth_table, search_table, showcase_in_words, showcase_table
+from training.results.views.document_tables import depth_table, showcase_in_words, showcase_table, trials_table
 
 
-def searched(kind: str, rate: float, loss: float):
-    recipe = f"showcase+learning_rate={rate}+num_steps=300+warmup_steps=40"
-    return make_record(kind, loss=loss, recipe=recipe, settings={"corpus": "wikitext-2", "learning_rate": rate})
+def tried(kind: str, changes: str, loss: float, protocol: str = "tuned-1000"):
+    final = {"valid_loss": loss, "valid_loss_at_steps_3": loss + 0.01, "valid_loss_at_steps_12": loss + 0.02}
+    return make_record(kind, recipe=f"{protocol}+{changes}", final=final)
 
 
 def shown(kind: str, **final: float):
@@ -20,12 +15,13 @@ def shown(kind: str, **final: float):
     return make_record(kind, recipe="showcase", settings=settings, final={"valid_loss": 1.4, **final})
 
 
-def test_the_search_marks_the_best_rate_of_every_kind_and_leaves_out_other_runs():
-    runs = [searched("time-indexed-ssm", 0.002, 1.58), searched("time-indexed-ssm", 0.004, 1.57)]
-    runs += [searched("standard", 0.002, 1.73), make_record(loss=1.0)]
-    assert to_markdown(search_table(runs)).splitlines()[2:] == [
-        "| Standard | **1.730** |  |",
-        "| Time-Indexed SSM | 1.580 | **1.570** |",
+def test_trials_mark_the_best_of_every_model_and_protocol_and_leave_out_other_runs():
+    runs = [tried("time-indexed-ssm", "learning_rate=2e-3", 1.38), tried("time-indexed-ssm", "average_tail=0.1", 1.37)]
+    runs += [tried("time-indexed-ssm", "learning_rate=2e-3+seed=1", 1.36, "elastic-1000"), make_record(loss=1.0)]
+    assert to_markdown(trials_table(runs)).splitlines()[2:] == [
+        "| Time-Indexed SSM | tuned-1000 | learning_rate=2e-3 | 42 | 14.2 k | 1.380 | 1.390 | 1.400 |",
+        "| Time-Indexed SSM | tuned-1000 | average_tail=0.1 | 42 | 14.2 k | **1.370** | 1.380 | 1.390 |",
+        "| Time-Indexed SSM | elastic-1000 | learning_rate=2e-3, seed=1 | 42 | 14.2 k | **1.360** | 1.370 | 1.380 |",
     ]
 
 
@@ -34,7 +30,7 @@ def test_whole_texts_and_other_depths_come_from_the_showcase_alone():
     runs = [
         shown("time-indexed-ssm", valid_loss_full=1.41, test_loss_full=1.39, test_bits_per_byte=2.005, **depths),
         shown("standard", valid_loss_full=1.38, test_loss_full=1.37, test_bits_per_byte=1.976),
-        searched("standard", 0.002, 1.73),
+        tried("standard", "learning_rate=2e-3", 1.73),
     ]
     assert to_markdown(showcase_table(runs)).splitlines()[2:] == [
         "| Standard | 14,224 | 0.004 | 1.3800 | 1.3700 | 1.976 |",
@@ -49,17 +45,3 @@ def test_the_kinds_are_ranked_in_words():
     runs = [shown("standard", valid_loss_full=1.41), shown("time-indexed-ssm", valid_loss_full=1.38)]
     assert "Time-Indexed SSM 1.380 (0.01 M), Standard 1.410 (0.01 M)." in showcase_in_words([*runs, make_record()])
     assert showcase_in_words([make_record()]) == "Not trained yet."
-
-
-def test_the_bundled_runs_have_the_best_rate_of_the_recorded_search_with_a_worse_one_on_either_side():
-    records = read_records(Path(__file__).parents[4] / "checkpoints" / "runs.jsonl")
-    showcase = find_recipe("showcase")
-    for kind in KINDS:
-        tried = {
-            run.settings["learning_rate"]: run.final["valid_loss"]
-            for run in records
-            if run.kind == kind and SEARCH.fullmatch(run.recipe)
-        }
-        taken = showcase.for_model(kind).learning_rate
-        assert taken == min(tried, key=lambda rate: tried[rate])
-        assert min(tried) < taken < max(tried)

@@ -1,0 +1,146 @@
+"""The actions of the Dynamics tab, as functions of a shelf and what is chosen on the page."""
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from app.controls import whole_number
+from app.dynamics.arrays import DynamicsCache
+from app.dynamics.figures import (
+    Looked,
+    draw_alignment,
+    draw_eigenvalues,
+    draw_lens,
+    draw_magnitudes,
+    draw_updates,
+)
+from app.dynamics.settings import Choice, check_text
+from app.dynamics.tinted import tint_bytes
+from app.plot_style import words_figure
+from app.shelf import Entry, ModelShelf
+from tipshare.analysis.inspection import (
+    lens_in_words,
+    poles_in_words,
+    sensitivity_in_words,
+    spectra_in_words,
+    stream_in_words,
+)
+
+NO_MODEL = "No model is here yet. Load one at the top of the page, by its name on the Hub."
+# Panels of the small multiples; models that were added later are left out.
+MOST_PANELS = 8
+
+
+@dataclass(frozen=True)
+class SpectraViews:
+    """Eigenvalues of all models at one depth, and their magnitude along depth."""
+
+    words: str
+    eigenvalues: go.Figure
+    magnitudes: go.Figure
+
+
+@dataclass(frozen=True)
+class SensedViews:
+    """A text tinted by what one prediction depends on."""
+
+    place: int
+    text: str
+    words: str
+
+
+@dataclass(frozen=True)
+class TextFigures:
+    """Lens, updates and similarity of depths for one text."""
+
+    lens_words: str
+    lens: go.Figure
+    stream_words: str
+    updates: go.Figure
+    alignment: go.Figure
+
+
+class DynamicsActions:
+    """The views of the models on a shelf."""
+
+    def __init__(self, shelf: ModelShelf) -> None:
+        self._shelf = shelf
+        self._cache = DynamicsCache()
+
+    def choices(self) -> list[tuple[str, str]]:
+        """Label and name of every model on the shelf."""
+        return [(self._shelf.label(name), name) for name in self._shelf.names()]
+
+    def spectra(self, product: str, t: float) -> SpectraViews:
+        """One product of weights, of all models that have it."""
+        choice = Choice(product=product, t=t)
+        looked: Looked = []
+        told = []
+        for name in self._shelf.names()[:MOST_PANELS]:
+            try:
+                entry = self._shelf.get(name)
+                views = self._cache.weights(entry)
+                has = product in views.spectra
+            except ValueError:
+                # One damaged checkpoint must not hide the others.
+                told.append(f"{html.escape(name)} cannot be read.")
+                continue
+            if has:
+                looked.append((entry, views))
+                told.append(f"{_title(entry)} {html.escape(spectra_in_words(product, views.spectra[product]))}")
+            else:
+                told.append(f"{_title(entry)} has no {product}: its mixer is a state space.")
+        if not told:
+            return SpectraViews(_finding(NO_MODEL), words_figure(NO_MODEL), words_figure(NO_MODEL))
+        found = [(entry, views.at(product, choice.t)) for entry, views in looked]
+        return SpectraViews(_list(told), draw_eigenvalues(found), draw_magnitudes(looked, product))
+
+    def sensed(self, model: str | None, text: str, place: Any) -> SensedViews:
+        """What the prediction after one byte depends on; place may be None for the last."""
+        entry, data = self._read(model, text)
+        views = self._cache.text(entry, data)
+        last = len(views.lens.ids) - 1
+        place = None if place is None else whole_number("place", place)
+        if place is not None and not 0 <= place <= last:
+            raise ValueError(f"place={place} is not a byte of this text: give 0 to {last}")
+        sensed = views.sensitivity(place)
+        left_out = ""
+        if sensed.unread:
+            left_out = f" The first {sensed.unread} bytes did not fit into the context."
+        words = f"{_title(entry)} {html.escape(sensitivity_in_words(sensed))}{left_out}"
+        return SensedViews(sensed.place, tint_bytes(views.lens.ids, sensed), _finding(words))
+
+    def figures(self, model: str | None, text: str, shown: str) -> TextFigures:
+        """Lens and stream of a text."""
+        choice = Choice(shown=shown)
+        entry, data = self._read(model, text)
+        views = self._cache.text(entry, data)
+        stream = [stream_in_words(views.stream)]
+        if views.poles is not None:
+            stream.append(poles_in_words(views.poles))
+        return TextFigures(
+            lens_words=_finding(f"{_title(entry)} {html.escape(lens_in_words(views.lens))}"),
+            lens=draw_lens(views.lens, choice.shown),
+            stream_words=_finding(f"{_title(entry)} {html.escape(' '.join(stream))}"),
+            updates=draw_updates(entry, views.stream),
+            alignment=draw_alignment(views.stream),
+        )
+
+    def _read(self, model: str | None, text: str) -> tuple[Entry, bytes]:
+        if not model:
+            raise ValueError(NO_MODEL)
+        return self._shelf.get(model), check_text(text)
+
+
+def _title(entry: Entry) -> str:
+    return f"<em>{html.escape(entry.label)}</em>:"
+
+
+def _finding(words: str) -> str:
+    return f'<p class="finding">{words}</p>'
+
+
+def _list(sentences: list[str]) -> str:
+    return f'<ul class="findings">{"".join(f"<li>{each}</li>" for each in sentences)}</ul>'

@@ -1,0 +1,97 @@
+"""The arrays behind the Dynamics tab, computed when they are first asked for and kept for the next view."""
+
+import threading
+from collections import OrderedDict
+from functools import cached_property
+
+import numpy as np
+
+from app.shelf import Entry
+from tipshare import analysis
+from tipshare.model.language_model import LanguageModel
+
+# Texts, and models, whose arrays are kept; a text of 256 bytes takes about two megabytes.
+MOST_KEPT = 16
+
+
+class WeightViews:
+    """The spectra of one model's weights."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        self._between: OrderedDict[float, dict[str, analysis.Spectrum]] = OrderedDict()
+
+    @cached_property
+    def spectra(self) -> dict[str, analysis.Spectrum]:
+        """At the model's depth steps."""
+        return analysis.spectra(self.model)
+
+    def at(self, name: str, t: float) -> analysis.Spectrum:
+        """One product at depth t; of models with weights per layer, at the layer nearest to t."""
+        known = self.spectra[name]
+        near = int(np.argmin(np.abs(known.t - t)))
+        if not self.model.config.is_continuous or self.model.is_frozen or abs(known.t[near] - t) < 1e-6:
+            cut = slice(near, near + 1)
+            return analysis.Spectrum(known.t[cut], known.eigenvalues[cut], known.singular_values[cut])
+        if t not in self._between:
+            self._between[t] = analysis.spectra(self.model, [t])
+            while len(self._between) > MOST_KEPT:
+                self._between.popitem(last=False)
+        return self._between[t][name]
+
+
+class TextViews:
+    """What one model does with one text."""
+
+    def __init__(self, model: LanguageModel, text: bytes) -> None:
+        self.model, self.text = model, text
+        self._sensed: dict[int, analysis.Sensitivity] = {}
+
+    @cached_property
+    def lens(self) -> analysis.Lens:
+        """The prediction at every depth and position."""
+        return analysis.lens(self.model, self.text)
+
+    @cached_property
+    def stream(self) -> analysis.StreamChange:
+        """How much every depth step changes."""
+        return analysis.stream_change(self.model, self.text)
+
+    @cached_property
+    def poles(self) -> analysis.Poles | None:
+        """How long the states of a state space remember; None without one."""
+        return analysis.ssm_poles(self.model, self.text) if self.model.config.mixer == "ssm" else None
+
+    def sensitivity(self, place: int | None) -> analysis.Sensitivity:
+        """What the prediction at a position depends on; of the last if None."""
+        place = len(self.lens.ids) - 1 if place is None else place
+        if place not in self._sensed:
+            self._sensed[place] = analysis.sensitivity(self.model, self.text, place)
+        return self._sensed[place]
+
+
+class DynamicsCache:
+    """The views that were used last."""
+
+    def __init__(self) -> None:
+        self._weights: OrderedDict[str, WeightViews] = OrderedDict()
+        self._texts: OrderedDict[tuple[str, bytes], TextViews] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def weights(self, entry: Entry) -> WeightViews:
+        """Of a model; those of another model under the same name are dropped."""
+        return self._keep(self._weights, entry.name, entry, lambda: WeightViews(entry.model))
+
+    def text(self, entry: Entry, text: bytes) -> TextViews:
+        """Of a model and a text."""
+        return self._keep(self._texts, (entry.name, text), entry, lambda: TextViews(entry.model, text))
+
+    def _keep(self, kept, key, entry, make):
+        with self._guard:
+            views = kept.pop(key, None)
+            if views is None or views.model is not entry.model:
+                views = make()
+            kept[key] = views
+            while len(kept) > MOST_KEPT:
+                kept.popitem(last=False)
+        return views

@@ -1,0 +1,197 @@
+"""The Dynamics tab: eigenvalues along depth, what a prediction depends on, lenses, and how depths differ."""
+
+from typing import Any
+
+import gradio as gr
+
+from app.dynamics.actions import DynamicsActions
+from app.dynamics.settings import EXAMPLE, LONGEST_TEXT, SHOWN, Choice
+from app.errors import in_words, shown_to_user
+from app.events import ON_PAGE, QUICK
+from app.plot_style import for_page
+from app.shelf import ModelShelf
+from tipshare.analysis.spectra import PRODUCTS
+
+
+def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
+    """Lay out the tab inside its open `gr.Tab`; views are drawn when it is opened.
+
+    Args:
+        arrival: The event of a model that was put on the shelf, whose success brings it into the list.
+    """
+    actions = DynamicsActions(shelf)
+    default = Choice()
+    # Whether the controls have been set from the page's address; before that nothing is drawn.
+    ready = gr.State(False)
+    query = gr.State("")
+
+    gr.HTML(
+        '<div class="section-head"><h2>What the weights stretch and turn</h2>'
+        "<p>Eigenvalues of products of weights, of all models. Inside of the circle a direction shrinks, outside of it "
+        "it grows; away from the real axis it turns.</p></div>"
+    )
+    with gr.Row():
+        with gr.Column(scale=1, min_width=260):
+            product = gr.Dropdown(
+                [(title, name) for name, title in PRODUCTS.items()],
+                value=default.product,
+                label="Product of weights",
+                elem_id="dynamics-product",
+            )
+            depth = gr.Slider(0.02, 1.0, value=default.t, step=0.02, label="Depth t", elem_id="dynamics-depth")
+            spectra_words = gr.HTML(elem_id="dynamics-spectra-words")
+        with gr.Column(scale=3, min_width=320):
+            eigenvalues = _figure("Eigenvalues in the complex plane", "dynamics-eigenvalues")
+    magnitudes = _figure("Magnitude of the eigenvalues against depth", "dynamics-magnitudes")
+
+    gr.HTML('<div class="section-head"><h2>What happens to a text</h2></div>')
+    with gr.Row(equal_height=True):
+        model = gr.Dropdown([], label="Model", elem_id="dynamics-model", scale=1, min_width=200)
+        text = gr.Textbox(
+            EXAMPLE,
+            label=f"Text, up to {LONGEST_TEXT} bytes",
+            lines=1,
+            max_length=LONGEST_TEXT,
+            scale=4,
+            min_width=240,
+            elem_id="dynamics-input",
+        )
+        read = gr.Button("Read it", variant="primary", scale=1, min_width=110, elem_id="dynamics-read")
+        link = gr.Button("Copy link", scale=1, min_width=110, elem_id="dynamics-link")
+    gr.HTML(
+        '<p class="note">What did this prediction depend on? Choose a byte: the bytes before it are tinted by how much '
+        "the prediction after it changes with them.</p>"
+    )
+    with gr.Row(equal_height=True):
+        with gr.Column(scale=5, min_width=320):
+            sensed = gr.HTML(elem_id="dynamics-text")
+        place = gr.Number(
+            label="Prediction after byte", precision=0, minimum=0, scale=1, min_width=150, elem_id="dynamics-place"
+        )
+    sensed_words = gr.HTML(elem_id="dynamics-text-words")
+    with gr.Row():
+        with gr.Column(scale=4, min_width=320):
+            lens_words = gr.HTML(elem_id="dynamics-lens-words")
+        shown = gr.Dropdown(
+            list(SHOWN.items()),
+            value=default.shown,
+            label="Lens shows",
+            scale=1,
+            min_width=200,
+            elem_id="dynamics-shown",
+        )
+    lens = _figure("If the model stopped at this depth", "dynamics-lens")
+    stream_words = gr.HTML(elem_id="dynamics-stream-words")
+    with gr.Row():
+        updates = _figure("What every depth step changes", "dynamics-updates")
+        alignment = _figure("Similarity of the hidden states of two depths (CKA)", "dynamics-alignment")
+
+    def fill(request: gr.Request) -> tuple:
+        """The controls as the page's address says, or as usual if it says nothing or something wrong."""
+        choices = actions.choices()
+        names = [name for _, name in choices]
+        try:
+            choice = Choice.of_query(dict(request.query_params), names)
+        except ValueError as error:
+            gr.Warning(in_words(error))
+            choice = Choice()
+        chosen = choice.model or next(iter(names), None)
+        controls = choice.product, choice.t, gr.update(choices=choices, value=chosen)
+        return True, *controls, choice.text, choice.place, choice.shown
+
+    def list_models(chosen: str | None) -> dict:
+        choices = actions.choices()
+        names = [name for _, name in choices]
+        return gr.update(choices=choices, value=chosen if chosen in names else next(iter(names), None))
+
+    def draw_spectra(name: str, t: float) -> tuple:
+        views = actions.spectra(name, t)
+        figures = {"eigenvalues": views.eigenvalues, "eigenvalue_magnitudes": views.magnitudes}
+        return views.words, *(for_page(figure, file) for file, figure in figures.items())
+
+    def draw_sensed(chosen: str | None, words: str, at: float | None) -> tuple:
+        views = actions.sensed(chosen, words, at)
+        return views.text, views.place, views.words
+
+    def draw_text(chosen: str | None, words: str, what: str) -> tuple:
+        views = actions.figures(chosen, words, what)
+        return (
+            views.lens_words,
+            for_page(views.lens, "lens"),
+            views.stream_words,
+            for_page(views.updates, "updates"),
+            for_page(views.alignment, "cka"),
+        )
+
+    def draw_all(is_ready: bool, name: str, t: float, chosen: str | None, words: str, at: float | None, what: str):
+        if not is_ready:
+            return (gr.skip(),) * len(everything)
+        return *draw_spectra(name, t), *draw_sensed(chosen, words, at), *draw_text(chosen, words, what)
+
+    def draw_if_open(request: gr.Request, *values: Any) -> tuple:
+        """Everything, if the address opens this tab."""
+        is_open = request.query_params.get("tab") == "dynamics"
+        return draw_all(is_open, *values[1:])
+
+    def draw_new(chosen: str | None, words: str, what: str) -> tuple:
+        return *draw_sensed(chosen, words, None), *draw_text(chosen, words, what)
+
+    def link_to(name: str, t: float, chosen: str | None, words: str, at: float | None, what: str) -> str:
+        last = None if at is None else int(at)
+        return Choice(chosen, words, last, name, t, what).to_query()
+
+    weight_views = [spectra_words, eigenvalues, magnitudes]
+    sensed_views = [sensed, place, sensed_words]
+    text_views = [lens_words, lens, stream_words, updates, alignment]
+    everything = [*weight_views, *sensed_views, *text_views]
+    controls = [product, depth, model, text, place, shown]
+
+    filled = demo.load(fill, None, [ready, *controls], api_name="open_dynamics", **QUICK)
+    filled.success(
+        shown_to_user(draw_if_open), [ready, *controls], everything, api_name="dynamics_on_arrival", **ON_PAGE
+    )
+    tab.select(shown_to_user(draw_all), [ready, *controls], everything, api_name="draw_dynamics", **ON_PAGE)
+    for number, event in enumerate((tab.select, arrival.success)):
+        event(
+            shown_to_user(list_models),
+            model,
+            model,
+            api_name=f"list_dynamics_models_{number}",
+            api_visibility="private",
+            show_progress="hidden",
+        )
+    gr.on(
+        [product.input, depth.change],
+        shown_to_user(draw_spectra),
+        [product, depth],
+        weight_views,
+        api_name="draw_spectra",
+        **ON_PAGE,
+        trigger_mode="always_last",
+        show_progress="hidden",
+    )
+    gr.on(
+        [model.input, text.submit, read.click],
+        shown_to_user(draw_new),
+        [model, text, shown],
+        [*sensed_views, *text_views],
+        api_name="draw_text_dynamics",
+        **ON_PAGE,
+        trigger_mode="always_last",
+    )
+    shown.input(shown_to_user(draw_text), [model, text, shown], text_views, api_name="draw_lens", **ON_PAGE)
+    place.input(
+        shown_to_user(draw_sensed),
+        [model, text, place],
+        sensed_views,
+        api_name="draw_sensitivity",
+        **ON_PAGE,
+        trigger_mode="always_last",
+    )
+    link.click(shown_to_user(link_to), controls, query, api_name="link_to_dynamics", **ON_PAGE).success(
+        None, query, None, js="(query) => tipshare.copyLink(query)"
+    )
+
+
+def _figure(label: str, elem_id: str) -> gr.Plot:
+    return gr.Plot(label=label, elem_id=elem_id, elem_classes="figure", min_width=320)

@@ -1,0 +1,6 @@
+"""The models the page can show: bundled checkpoints, and those that visitors fetch from the Hub."""
+
+from app.shelf.listing import Entry, Listing
+from app.shelf.shelf import ModelShelf
+
+__all__ = ["Entry", "Listing", "ModelShelf"]

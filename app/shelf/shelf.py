@@ -1,0 +1,151 @@
+"""What a visitor sees: the bundled models, and those that this visitor fetched from the Hub."""
+
+import json
+import re
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.shelf.listing import Entry, Listing
+from app.shelf.own import OwnModels
+from app.shelf.store import ModelStore
+from tipshare.checkpoint import list_bundled
+from tipshare.checkpoint.locate import bundle_folder
+from tipshare.kinds import rank_of, title_of
+
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+# Fetched models in a visitor's lists, and visitors whose lists are kept; the oldest go first.
+MOST_ADDED = 8
+MOST_VISITORS = 2_000
+NOBODY = ""
+
+
+@dataclass
+class _Lists:
+    """The names that every visitor added."""
+
+    guard: threading.Lock = field(default_factory=threading.Lock)
+    added: OrderedDict[str, list[str]] = field(default_factory=OrderedDict)
+
+
+class ModelShelf:
+    """Models by name, as one visitor sees them; weights are read on first use. Safe to share between threads.
+
+    What a visitor fetches is in this visitor's lists alone; two who fetch the same model share its memory.
+    """
+
+    def __init__(self, *, use_login: bool = False) -> None:
+        """The shelf of nobody in particular, with the bundled models.
+
+        Args:
+            use_login: Let visitors fetch what the Hub login of this machine may read. Not for a public page.
+        """
+        self.use_login = use_login
+        self._store = ModelStore(use_login=use_login)
+        self._lists = _Lists()
+        self._own = OwnModels()
+        self._visitor = NOBODY
+
+    def of(self, visitor: str | None) -> "ModelShelf":
+        """The same shelf as a visitor sees it, by the session of their page."""
+        shelf = object.__new__(ModelShelf)
+        shelf.__dict__.update(self.__dict__, _visitor=visitor or NOBODY)
+        return shelf
+
+    def names(self) -> list[str]:
+        """Bundled models, ordered by kind, then those that the visitor added, then the visitor's own."""
+        with self._lists.guard:
+            added = list(self._lists.added.get(self._visitor, ()))
+        added = [name for name in added if self._store.has(name)]
+        return [*sorted(list_bundled(), key=_bundled_order), *added, *self._own.names(self._visitor)]
+
+    def add(self, source: str) -> str:
+        """Put a model on the visitor's shelf by its Hub id or bundled name; returns the name to `get` it by."""
+        source = source.strip()
+        if source in list_bundled():
+            self._store.open(source)
+            return source
+        if not HUB_ID.fullmatch(source):
+            bundled = ", ".join(sorted(list_bundled(), key=_bundled_order)) or "none"
+            raise ValueError(
+                f"{source[:80]!r} is neither a Hub id of the form organisation/name nor a bundled model ({bundled})"
+            )
+        self._store.fetch(source)
+        with self._lists.guard:
+            kept = [name for name in self._lists.added.pop(self._visitor, []) if name != source]
+            self._lists.added[self._visitor] = [*kept, source][-MOST_ADDED:]
+            while len(self._lists.added) > MOST_VISITORS:
+                self._lists.added.popitem(last=False)
+        return source
+
+    def forget(self) -> None:
+        """The visitor is gone. Models that nobody uses are dropped when others need the room."""
+        with self._lists.guard:
+            self._lists.added.pop(self._visitor, None)
+
+    def put(self, folder: Path, title: str) -> str:
+        """Put a checkpoint of the visitor's own on their shelf; returns the name to `get` it by."""
+        return self._own.put(self._visitor, folder, title)
+
+    def remove(self, name: str) -> None:
+        """Take a model of the visitor's own off the shelf; one that is not there does no harm."""
+        self._own.remove(self._visitor, name)
+
+    def label(self, name: str) -> str:
+        """The kind's title, or the record's label; with the model's name if another model has the same title.
+
+        Models of the visitor's own always have what they were called in brackets.
+        """
+        own = self._own.find(self._visitor, name)
+        if own is not None:
+            return f"{self._title(name)} ({own.title})"
+        titles = {each: self._title(each) for each in self.names()}
+        title = titles.get(name, name)
+        return title if list(titles.values()).count(title) == 1 else f"{title} ({name})"
+
+    def choices(self) -> list[tuple[str, str]]:
+        """Label and name of every model, as Gradio's lists take them."""
+        return [(self.label(name), name) for name in self.names()]
+
+    def describe(self, name: str) -> Listing:
+        """What is known of a model without reading its weights."""
+        own = self._own.find(self._visitor, name)
+        checkpoint = own.checkpoint if own else self._store.open(self._known(name))
+        return Listing(name, self.label(name), checkpoint.config, checkpoint.record)
+
+    def get(self, name: str) -> Entry:
+        """A model that is ready to run; its weights are read the first time."""
+        listing = self.describe(name)
+        own = self._own.find(self._visitor, name)
+        model = own.load() if own else self._store.load(name)
+        return Entry(name, listing.label, listing.config, listing.record, model)
+
+    def _known(self, name: str) -> str:
+        names = self.names()
+        if name not in names:
+            raise ValueError(
+                f"there is no model {str(name)[:80]!r} on the shelf; there are {', '.join(names) or 'none'}. "
+                "Models from the Hub are loaded at the top of the page, by each visitor"
+            )
+        return name
+
+    def _title(self, name: str) -> str:
+        own = self._own.find(self._visitor, name)
+        checkpoint = own.checkpoint if own else self._store.known(name)
+        if checkpoint is None:
+            return title_of(_bundled_kind(name) or name)
+        return title_of(checkpoint.record.model if checkpoint.record else checkpoint.config.kind)
+
+
+def _bundled_kind(name: str) -> str | None:
+    """The kind that a bundled folder's config names, without checking the folder; None if it cannot be read."""
+    try:
+        fields = json.loads((Path(bundle_folder()) / name / "config.json").read_text(encoding="utf-8"))
+        return str(fields["model"]["kind"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _bundled_order(name: str) -> tuple[int, str]:
+    return rank_of(_bundled_kind(name) or ""), name

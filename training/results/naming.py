@@ -1,0 +1,58 @@
+"""What groups of runs are called where readers choose one, and in which order they stand there."""
+
+import re
+from collections.abc import Iterable
+
+from training.recipes.library import RECIPES
+from training.results.groups import RunGroup
+
+# Sections, in their order, and what every name in them begins with.
+SECTIONS = {"protocol": "", "ablation": "Ablation: ", "search": "Search: "}
+ABLATION = "ablation-"
+# Fields of recipes as words; others by their names.
+WORDS = {
+    "learning_rate": "learning rate {}",
+    "num_steps": "{} steps",
+    "warmup_steps": "{} warm-up steps",
+    "weight_decay": "weight decay {}",
+    "optimizer": "{}",
+    "seed": "seed {}",
+}
+
+
+def section_of(group: RunGroup) -> str:
+    """`ablation`, `search` for runs of a recipe with changed settings, or `protocol`."""
+    if "+" in group.recipe:
+        return "search"
+    return "ablation" if group.recipe.startswith(ABLATION) else "protocol"
+
+
+def title_of_group(group: RunGroup) -> str:
+    """What the runs are about, and the name by which files and commands know them."""
+    base, *changes = group.recipe.split("+")
+    section = section_of(group)
+    if changes:
+        about = f"{base} with {', '.join(map(_in_words, changes))}"
+        return f"{SECTIONS[section]}{about}" + ("" if group.name == group.recipe else f" ({group.name})")
+    recipe = RECIPES.get(base)
+    about = recipe.summary.removeprefix("ablation: ") if recipe else "another recipe"
+    about = f"{SECTIONS[section]}{about}"
+    return f"{about[0].upper()}{about[1:]} ({group.name}, {group.num_steps:,} steps)"
+
+
+def in_sections(groups: Iterable[RunGroup]) -> list[RunGroup]:
+    """Protocols first, then ablations, then searches; within each in the order of the recipes, then of the names."""
+    known, sections = list(RECIPES), list(SECTIONS)
+
+    def place(group: RunGroup) -> tuple[int, int, int, str]:
+        base = group.recipe.partition("+")[0]
+        order = known.index(base) if base in known else len(known)
+        return sections.index(section_of(group)), order, -group.num_steps, group.name
+
+    return sorted(groups, key=place)
+
+
+def _in_words(change: str) -> str:
+    name, _, value = change.partition("=")
+    field = re.sub(r"^model\.", "", name)
+    return WORDS[field].format(value) if field in WORDS else f"{field.replace('_', ' ')} {value}"
