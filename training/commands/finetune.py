@@ -101,6 +101,7 @@ class Finetune:
         first_text = None if self.first_text is None else load_corpus(before, self.first_text)
         start = choices.begin(self.checkpoint, seed, first_text)
         label = choices.label(start.model.config.kind, start.model.steps)
+        name = self.checkpoint if self.checkpoint == start.facts["base"] else "CHECKPOINT"
         texts = [None if each is None else Path("DIR") for each in (self.data_dir, self.first_text)]
         return Run(
             recipe=recipe,
@@ -110,7 +111,7 @@ class Finetune:
             corpus=corpus,
             folder=self.out / slug(recipe.name) / slug(label) / f"seed-{seed}",
             collection=self.out / "runs.jsonl",
-            command=shlex.join(["python", "-m", "training", *self._words(str(start.facts["base"]), seed, *texts)]),
+            command=shlex.join(["python", "-m", "training", *self._words(name, seed, *texts)]),
             start=start,
         )
 

@@ -16,7 +16,7 @@ from training.engine.start import Start
 from training.finetune.methods import Method, trained_by
 
 USUAL_RANK = 8
-# Keeps the start of adapters apart from other random numbers of the same seed.
+# Keeps the draw of new adapters apart from other random numbers of the same seed.
 STREAM = 0xADA
 
 

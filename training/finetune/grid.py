@@ -8,15 +8,15 @@ from tipshare.config import KINDS
 from training.finetune.methods import Method
 from training.finetune.recipe import FINETUNE
 from training.recipes.library import find_recipe
-from training.recipes.recipe import Recipe, slug
+from training.recipes.recipe import Recipe
 
 WIKITEXT, SHAKESPEARE = "wikitext-2", "shakespeare"
 RANKS = (2, 8, 32)
 # Depth steps besides those that the checkpoints were trained with.
 OTHER_DEPTHS = (3, 12)
 # The checkpoints on Shakespeare, which are trained at one number of depth steps.
-FIRST_RECIPE = "tuned-1000"
-FIRST_SEED = 42
+FIRST_RECIPE = find_recipe("tuned-shakespeare")
+FIRST_SEED = FIRST_RECIPE.seeds[0]
 CONTINUOUS = tuple(kind for kind, config in KINDS.items() if config().is_continuous)
 
 
@@ -79,22 +79,15 @@ class Grid:
 
     def _first(self, kind: str) -> Job:
         """A checkpoint on Shakespeare."""
-        words = ["train", FIRST_RECIPE, "--model", kind, "--seed", str(FIRST_SEED), "--out", str(self.out)]
+        words = ["train", FIRST_RECIPE.name, "--model", kind, "--seed", str(FIRST_SEED), "--out", str(self.out)]
         words += ["--data-dir", str(self.shakespeare)] if self.shakespeare else []
-        words += ["--set", *self._changes]
-        recipe = find_recipe(FIRST_RECIPE).for_model(kind)
-        return Job(f"{kind} on {SHAKESPEARE}", kind, None, recipe, tuple(words))
-
-    @property
-    def _changes(self) -> tuple[str, ...]:
-        return (f"corpus={SHAKESPEARE}",)
+        return Job(f"{kind} on {SHAKESPEARE}", kind, None, FIRST_RECIPE.for_model(kind), tuple(words))
 
     def _checkpoint(self, kind: str, text: str) -> str:
         """What is fine-tuned: the bundled checkpoint of WikiText-2, or that of `_first`."""
         if text == WIKITEXT:
             return kind
-        name = find_recipe(FIRST_RECIPE).change(self._changes).name
-        return str(self.out / slug(name) / slug(kind) / f"seed-{FIRST_SEED}")
+        return str(self.out / FIRST_RECIPE.name / kind / f"seed-{FIRST_SEED}")
 
     def _job(
         self, before: str, after: str, kind: str, depth: int | None, method: Method, rank: int | None, seed: int
