@@ -50,6 +50,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "training.data": ("tipshare",),
     "training.results": ("tipshare", "training.recipes"),
     "training.engine": ("tipshare", "training.data", "training.recipes", "training.results"),
+    "training.finetune": ("tipshare", "training.data", "training.engine", "training.recipes"),
     "training.report": ("tipshare", "training.results"),
     "training.publish": ("tipshare", "training.results"),
     "training.benchmarks": ("tipshare", "training.engine", "training.recipes"),

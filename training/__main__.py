@@ -25,6 +25,8 @@ def main(arguments: list[str] | None = None) -> int:
     from training.commands.depth import Depth
     from training.commands.dynamics import Dynamics
     from training.commands.evaluate import Evaluate
+    from training.commands.finetune import Finetune
+    from training.commands.finetune_grid import FinetuneGrid
     from training.commands.lens import Lens
     from training.commands.push import Push, PushAll, PushSpace
     from training.commands.recipes import Recipes
@@ -36,6 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
         "recipes": Recipes,
         "train": Train,
         "sweep": Sweep,
+        "finetune": Finetune,
+        "finetune-grid": FinetuneGrid,
         "evaluate": Evaluate,
         "depth": Depth,
         "report": Report,

@@ -39,6 +39,8 @@ RECIPES.update({name: replace(recipe, **_SMALL) for name, recipe in RECIPES.item
 # A program and a verb, and the flags that are added to the shown command unless it has them.
 ADDED: dict[str, dict[str, str]] = {
     "training benchmark": {"--rounds": "1"},
+    "training finetune-grid": {},
+    "training finetune": {"--set": "num_steps=2 warmup_steps=0 evaluation_windows=2"},
     "training evaluate": {"--corpus": "builtin", "--splits": "valid"},
     "tipshare generate": {"--max-bytes": "5"},
     "app.load": {"--clients": "2", "--seconds": "1", "--length": "5"},

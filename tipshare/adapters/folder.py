@@ -132,7 +132,7 @@ def _find_base(
         return Location(bundle_folder() / name, "bundle")
     if name.startswith("."):
         # An adapter from the Hub has no say in which folders of this machine are read.
-        if origin == "path" and (folder / name).is_dir():
+        if origin in ("path", "bundle") and (folder / name).is_dir():
             return Location(folder / name, "path")
         raise CheckpointError(
             f"the base of this adapter was the folder {name!r:.120}, which is not here; say where it is: "

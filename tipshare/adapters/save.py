@@ -67,6 +67,8 @@ def save(
 def describe(model: LanguageModel, folder: Path, base: str | Path) -> Description:
     """What the adapters of a model are; ValueError if the rest of it is not the base."""
     checkpoint = open_checkpoint(base)
+    if checkpoint.adapter is not None:
+        raise ValueError(f"the base {base} is an adapter itself: merge it first, and adapt the result")
     stored = checkpoint.load("float32")
     layers = model.config.weights != stored.config.weights
     depth_steps = None if model.steps == stored.steps else model.steps

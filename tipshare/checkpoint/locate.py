@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import CHECKSUMS, CONFIG, PATTERNS
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, CHECKSUMS, CONFIG, PATTERNS
 
 Origin = Literal["path", "bundle", "cache", "Hub"]
 
@@ -41,7 +41,11 @@ def list_bundled() -> list[str]:
     folder = bundle_folder()
     if not folder.is_dir():
         return []
-    return sorted(each.name for each in folder.iterdir() if (each / CONFIG).is_file() and (each / CHECKSUMS).is_file())
+
+    def is_checkpoint(each: Path) -> bool:
+        return (each / CHECKSUMS).is_file() and ((each / CONFIG).is_file() or (each / ADAPTER_CONFIG).is_file())
+
+    return sorted(each.name for each in folder.iterdir() if is_checkpoint(each))
 
 
 def locate(

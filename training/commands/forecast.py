@@ -52,7 +52,8 @@ def forecast(recipe: Recipe, label: str, config: ModelConfig, records: Sequence[
     """
     parameters = parameters_by_part(config)["total"]
     settings = recipe.settings()
-    timed = [each for each in records if "step_ms" in each.speed and step_memory(each) is not None]
+    whole = [each for each in records if "method" not in each.settings]  # where all parameters are trained
+    timed = [each for each in whole if "step_ms" in each.speed and step_memory(each) is not None]
     same = [
         each
         for each in timed

@@ -1,8 +1,5 @@
 """`python -m training sweep`: all runs of a recipe that are not finished."""
 
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -11,9 +8,8 @@ import tyro
 
 from tipshare.checkpoint.locate import bundle_folder
 from tipshare.presets import PRESETS
+from training.commands.children import Child, Tally
 from training.commands.options import RecipeName, RunOptions, optional
-from training.commands.train import BUSY, DIVERGED
-from training.engine.signals import StopRequest, exit_code
 from training.results.records import read_records
 
 
@@ -42,20 +38,16 @@ class Sweep:
         self._say_costs()
         if self.plan:
             return 0
-        outcomes = {0: "finished", DIVERGED: "diverged", BUSY: "trained by another process"}
-        counts: dict[str, int] = {}
+        tally = Tally()
         for number, (model, seed) in enumerate(runs, start=1):
             print(f"[{number}/{len(runs)}] {model}, seed {seed}", flush=True)
             twin = self.run_options.describe_run(self.recipe, model, seed).finished_elsewhere()
             if twin:
                 print(f"the same run as {twin.model} of {twin.recipe}, which is finished")
             code = 0 if twin else child.run(self._command(model, seed))
-            if code not in outcomes:
-                print(f"stopped at {model}, seed {seed}; the same command continues", file=sys.stderr)
+            if not tally.add(code, f"{model}, seed {seed}"):
                 return code
-            counts[outcomes[code]] = counts.get(outcomes[code], 0) + 1
-        print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
-        return 0 if set(counts) <= {"finished"} else 1
+        return tally.finish()
 
     def _runs(self) -> Iterator[tuple[str, int]]:
         """Models and seeds; all models of one seed first, so that models can be compared early."""
@@ -96,31 +88,4 @@ class Sweep:
         words += ["--preset", options.preset]
         words += ["--set", *options.changes] if options.changes else []
         words += ["--data-dir", str(options.data_dir)] if options.data_dir is not None else []
-        return [sys.executable, "-m", "training", *words]
-
-
-class Child:
-    """The run that a sweep has under way.
-
-    Attributes:
-        stop: Whether the sweep was asked to stop.
-    """
-
-    def __init__(self) -> None:
-        self.stop = StopRequest(self._pass_on)
-        self._process: subprocess.Popen | None = None
-
-    def run(self, command: list[str]) -> int:
-        """Wait for a child and return its exit code; that of the signal if the sweep was asked to stop before."""
-        if self.stop.signal is None:
-            self._process = subprocess.Popen(command)
-            if self.stop.signal is not None:  # it came while the child was started
-                self._pass_on(self.stop.signal)
-            code = self._process.wait()
-            return code if code >= 0 else exit_code(-code)
-        return exit_code(self.stop.signal)
-
-    def _pass_on(self, number: int) -> None:
-        # A terminal sends SIGINT to the child as well, and a second one would end it before its state is saved.
-        if number == signal.SIGTERM and self._process is not None and self._process.poll() is None:
-            self._process.send_signal(number)
+        return words

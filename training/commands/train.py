@@ -1,6 +1,7 @@
 """`python -m training train`: one run."""
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import tyro
 from tipshare.files import BusyError
 from training.commands.options import DeviceOptions, RecipeName, RunOptions, optional
 from training.engine.history import DivergedError
+from training.engine.run import Run
 from training.engine.signals import StoppedError, StopRequest
 
 DIVERGED, BUSY = 3, 4
@@ -35,27 +37,40 @@ class Train:
     device_options: Annotated[DeviceOptions, tyro.conf.arg(name="")] = field(default_factory=DeviceOptions)
 
     def run(self) -> int:
-        stop = StopRequest()
-        stop.listen()
         options = self.run_options
         seed = options.recipe(self.recipe).seeds[0] if self.seed is None else self.seed
-        try:
-            with stop.interruptible():  # a corpus may have to be downloaded
-                from training.engine.loop import train
+        return carry_out(
+            lambda: options.describe_run(self.recipe, self.model, seed), self.device_options, track=self.track
+        )
 
-                placement = self.device_options.placement()
-                run = options.describe_run(self.recipe, self.model, seed)
-            record = train(run, placement=placement, track=self.track, stop=stop)
-        except StoppedError as stopped:
-            print(stopped, file=sys.stderr)
-            return stopped.exit_code
-        except DivergedError as error:
-            print(f"error: {error}", file=sys.stderr)
-            return DIVERGED
-        except BusyError as error:
-            print(f"error: {error}", file=sys.stderr)
-            return BUSY
-        if placement.is_writer:
-            scores = ", ".join(f"{name} {record.final[name]:.4f}" for name in ("valid_loss", "bits_per_byte"))
-            print(f"finished: {scores}\ncheckpoint and record: {run.folder}")
-        return 0
+
+def carry_out(
+    describe: Callable[[], Run],
+    device_options: DeviceOptions,
+    *,
+    track: bool,
+    scores: Sequence[str] = ("valid_loss", "bits_per_byte"),
+) -> int:
+    """Train the run that `describe` gives, print its scores and where it is, and return the exit code."""
+    stop = StopRequest()
+    stop.listen()
+    try:
+        with stop.interruptible():  # a corpus may have to be downloaded
+            from training.engine.loop import train
+
+            placement = device_options.placement()
+            run = describe()
+        record = train(run, placement=placement, track=track, stop=stop)
+    except StoppedError as stopped:
+        print(stopped, file=sys.stderr)
+        return stopped.exit_code
+    except DivergedError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return DIVERGED
+    except BusyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BUSY
+    if placement.is_writer:
+        shown = ", ".join(f"{name} {record.final[name]:.4f}" for name in scores if name in record.final)
+        print(f"finished: {shown}\ncheckpoint and record: {run.folder}")
+    return 0

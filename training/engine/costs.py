@@ -26,11 +26,11 @@ from training.recipes.recipe import Recipe
 TRAINING_TO_FORWARD = 3
 
 
-def parameters_by_part(config: ModelConfig) -> dict[str, int]:
+def parameters_by_part(model: LanguageModel | ModelConfig) -> dict[str, int]:
     """Stored parameters by part, their `total`, and `effective`: those of the frozen model."""
-    counts = count_parameters(config)
-    parts = {name: int(value) for name, value in dataclasses.asdict(counts).items() if name != "adapters"}
-    return {**parts, "total": int(counts.total), "effective": int(count_parameters(config, frozen=True).total)}
+    counts = count_parameters(model)
+    parts = {name: int(value) for name, value in dataclasses.asdict(counts).items() if value or name != "adapters"}
+    return {**parts, "total": int(counts.total), "effective": int(count_parameters(model, frozen=True).total)}
 
 
 def formula_flops_per_token(config: ModelConfig, length: int) -> float:

@@ -1,5 +1,7 @@
 """How well a model in training predicts a text: on fixed windows, and on a whole split with every byte scored once."""
 
+import math
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,6 +11,7 @@ from jaxtyping import Array
 from tipshare.analysis.scoring import Score, WindowScorer, rows_per_call, score_ids, score_windows, window_losses
 from tipshare.model.language_model import LanguageModel
 from training.engine.sharding import Placement
+from training.engine.start import Start
 from training.engine.step import Arrays
 
 
@@ -52,3 +55,43 @@ class Evaluator:
 
     def _scorer(self, parameters: Arrays, steps: int | None, solver: str | None) -> WindowScorer:
         return lambda windows: self._losses(parameters, self._placement.put_batch(windows), steps, solver)
+
+
+def final_numbers(
+    curve: list[list[float]], losses: dict[str, Score], at_steps: dict[int, float] | None = None
+) -> dict[str, float]:
+    """Losses after the last step by name; bits per byte and perplexity are of all of `valid` if it was scored whole,
+    else of its fixed windows.
+    """
+    last = curve[-1][1]
+    final = {"valid_loss": last, "best_valid_loss": min(loss for _, loss in curve)}
+    for split, found in losses.items():
+        final[f"{split}_loss_full"] = found.loss
+        final[f"{split}_bits_per_byte"] = found.bits_per_byte
+        final[f"{split}_loss_per_character"] = found.loss_per_character
+        final[f"{split}_perplexity"] = found.perplexity
+    final |= {f"valid_loss_at_steps_{steps}": loss for steps, loss in (at_steps or {}).items()}
+    valid = losses["valid"].loss if "valid" in losses else last
+    return {**final, "bits_per_byte": valid / math.log(2), "perplexity": math.exp(valid)}
+
+
+def compare_with_start(
+    start: Start, parameters: Arrays, valid_windows: np.ndarray, evaluator: Evaluator, placement: Placement
+) -> dict[str, float]:
+    """Losses to compare a run's own with, by the names of a record's final numbers.
+
+    `valid_loss_before`: before training; `valid_loss_of_base`: of the base at its own number of depth steps, if the run
+    has another; `first_text_loss_before` and `first_text_loss`: on the first text, before and after.
+    """
+    before = placement.put(start.arrays())
+    final = {"valid_loss_before": evaluator.on_windows(before, valid_windows).loss}
+    if start.model.steps != start.base.steps:
+        arrays, static = eqx.partition(start.base, eqx.is_array)
+        arrays = placement.put(jax.tree.map(np.asarray, arrays))
+        final["valid_loss_of_base"] = Evaluator(static, placement).on_windows(arrays, valid_windows).loss
+    if start.first_text is not None:
+        count, length = len(valid_windows), valid_windows.shape[1] - 1
+        windows = start.first_text.evaluation_windows("valid", count, length)
+        final["first_text_loss_before"] = evaluator.on_windows(before, windows).loss
+        final["first_text_loss"] = evaluator.on_windows(parameters, windows).loss
+    return final

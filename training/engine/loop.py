@@ -1,9 +1,7 @@
 """One run, from its start or from where it stopped, to its record."""
 
 import contextlib
-import dataclasses
 import datetime
-import math
 import shutil
 import signal
 import sys
@@ -16,10 +14,9 @@ from jax.stages import Compiled
 
 import tipshare
 from tipshare.files import locked
-from training.engine.averaging import tail_mean
 from training.engine.costs import flops_per_token, memory_in_use, parameters_by_part, speed_of
 from training.engine.elastic import count_draws, depths_of, draw_depth
-from training.engine.evaluation import Evaluator
+from training.engine.evaluation import Evaluator, compare_with_start, final_numbers
 from training.engine.history import DivergedError, History, LossReader, Tracker
 from training.engine.machine import code_commit, describe_machine
 from training.engine.observer import Evaluation, Observer
@@ -84,7 +81,7 @@ class Training:
         tracker = Tracker(run) if track and placement.is_writer else None
         metrics = run.folder / "metrics.jsonl" if placement.is_writer else None
         self.history = History(run, metrics, tracker)
-        self.program = Program.of(recipe, run.config, placement)
+        self.program = Program.of(recipe, run.config, placement, run.start)
         self.evaluator = Evaluator(self.program.static, placement)
         self.valid_windows = run.corpus.evaluation_windows("valid", recipe.evaluation_windows, recipe.length)
         self.parameters, self.optimizer_state = self._arrays()
@@ -117,20 +114,23 @@ class Training:
 
     def finish(self) -> RunRecord:
         """Train the remaining steps, measure, and write checkpoint and record."""
-        counts = parameters_by_part(self.run.config)
+        counts = self._count_parameters()
+        trained = f", of which {counts['trained']:,} are trained" if "trained" in counts else ""
         self.observer.say(
-            f"{self.run.recipe.name}: {self.run.model}, seed {self.run.seed}, {counts['total']:,} parameters, "
+            f"{self.run.recipe.name}: {self.run.model}, seed {self.run.seed}, {counts['total']:,} parameters{trained}, "
             f"on {self.placement.num_devices} {jax.devices()[0].platform} device(s)"
         )
         if self.history.step < self.run.recipe.num_steps:
             self._train()
         # Scoring whole splits may take long and writes nothing; the state is saved, so it may start over.
         with self._interruptible():
-            record = self._record(self._score_splits(), self._score_depths(), counts)
+            compared = self._compare_with_start()
+            record = self._record(self._score_splits(), self._score_depths(), compared, counts)
         # From here on a signal comes too late: the run finishes.
         model = self._model()
         if self.placement.is_writer:
-            tipshare.save(model, self.run.folder, dataclasses.asdict(record))
+            save = tipshare.save if self.run.start is None else self.run.start.save
+            save(model, self.run.folder, record)
         self.history.close()
         return record
 
@@ -166,7 +166,7 @@ class Training:
             reader.push(step, loss)
             last = step == recipe.num_steps or self.stop.ends_early
             if step == recipe.num_steps and recipe.average_tail:
-                self.parameters = tail_mean(self.optimizer_state)
+                self.parameters = self.program.with_tail_mean(self.parameters, self.optimizer_state)
             stopping = self._should_stop(step)
             evaluating = last or step % recipe.evaluate_every == 0
             sampling = recipe.sample_every > 0 and (last or step % recipe.sample_every == 0)
@@ -242,8 +242,30 @@ class Training:
             self.observer.say(f"evaluating with {', '.join(map(str, wanted))} depth steps")
         return {steps: self._loss_at(steps) for steps in wanted}
 
+    def _compare_with_start(self) -> dict[str, float]:
+        """Losses before training, and on the text of the model that the run began with."""
+        if self.run.start is None:
+            return {}
+        self.observer.say("scoring the model as it was before")
+        return compare_with_start(self.run.start, self.parameters, self.valid_windows, self.evaluator, self.placement)
+
+    def _count_operations(self) -> dict[str, float]:
+        found = flops_per_token(self.run.config, self.run.recipe.batch_size, self.run.recipe.length)
+        # A backward pass through what is not trained is shorter by an amount that depends on where it is.
+        return {name: count for name, count in found.items() if self.run.start is None or "training" not in name}
+
+    def _count_parameters(self) -> dict[str, int]:
+        start = self.run.start
+        if start is None:
+            return parameters_by_part(self.run.config)
+        return {**parameters_by_part(start.model), "trained": start.num_trained}
+
     def _record(
-        self, losses: dict[str, tipshare.Score], at_steps: dict[int, float], parameters: dict[str, int]
+        self,
+        losses: dict[str, tipshare.Score],
+        at_steps: dict[int, float],
+        compared: dict[str, float],
+        parameters: dict[str, int],
     ) -> RunRecord:
         run, recipe, history = self.run, self.run.recipe, self.history
         drawn = count_draws(recipe, run.config, run.seed, history.step)
@@ -266,31 +288,14 @@ class Training:
             train_curve=history.train_curve,
             final={
                 **final_numbers(history.curve, losses, at_steps),
+                **compared,
                 **{f"training_steps_at_depth_{depth}": count for depth, count in drawn.items() if len(self.steps) > 1},
             },
             parameters=parameters,
             speed=speed,
             memory=memory_in_use(self.steps[max(self.steps)]),
-            flops=flops_per_token(run.config, recipe.batch_size, recipe.length),
+            flops=self._count_operations(),
             machine=describe_machine(self.placement.num_devices),
             commit=code_commit(),
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         )
-
-
-def final_numbers(
-    curve: list[list[float]], losses: dict[str, tipshare.Score], at_steps: dict[int, float] | None = None
-) -> dict[str, float]:
-    """Losses after the last step by name; bits per byte and perplexity are of all of `valid` if it was scored whole,
-    else of its fixed windows.
-    """
-    last = curve[-1][1]
-    final = {"valid_loss": last, "best_valid_loss": min(loss for _, loss in curve)}
-    for split, found in losses.items():
-        final[f"{split}_loss_full"] = found.loss
-        final[f"{split}_bits_per_byte"] = found.bits_per_byte
-        final[f"{split}_loss_per_character"] = found.loss_per_character
-        final[f"{split}_perplexity"] = found.perplexity
-    final |= {f"valid_loss_at_steps_{steps}": loss for steps, loss in (at_steps or {}).items()}
-    valid = losses["valid"].loss if "valid" in losses else last
-    return {**final, "bits_per_byte": valid / math.log(2), "perplexity": math.exp(valid)}

@@ -8,6 +8,7 @@ from tipshare.checkpoint.layout import CHECKSUMS, RECORD
 from tipshare.config import ModelConfig
 from tipshare.files import locked
 from training.data.corpus import Corpus
+from training.engine.start import Start
 from training.recipes.recipe import Recipe
 from training.results.records import RunRecord, append_record, read_records
 
@@ -24,6 +25,7 @@ class Run:
         folder: Where states, metrics, the record and the final checkpoint go.
         collection: The JSON lines file that gathers the records of many runs.
         command: The command that repeats the run.
+        start: Where the run begins; None for new weights.
     """
 
     recipe: Recipe
@@ -34,6 +36,7 @@ class Run:
     folder: Path
     collection: Path
     command: str
+    start: Start | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed <= LARGEST_SEED:
@@ -45,11 +48,16 @@ class Run:
 
     def identity(self) -> dict[str, Any]:
         """Everything that the results of this run depend on, as JSON values under the names of a record's fields."""
+        settings, data = self.recipe.settings(), dict(self.corpus.describe())
+        if self.start is not None:
+            settings |= self.start.facts
+        if self.start is not None and self.start.first_text is not None:
+            data["first text, valid"] = self.start.first_text.describe()["valid"]
         return {
             "recipe": self.recipe.name,
             "config": self.config.to_dict(),
-            "settings": self.recipe.settings(),
-            "data": self.corpus.describe(),
+            "settings": settings,
+            "data": data,
             "seed": self.seed,
         }
 

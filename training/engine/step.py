@@ -17,8 +17,10 @@ from jaxtyping import Array
 
 from tipshare.config import ModelConfig
 from tipshare.model.language_model import LanguageModel
+from training.engine.averaging import tail_mean
 from training.engine.optimizer import make_optimizer
 from training.engine.sharding import Placement
+from training.engine.start import Start, join
 from training.recipes.recipe import Recipe
 
 # For a function that runs once: optimizing its many random draws takes longer than running them.
@@ -36,33 +38,57 @@ class Program:
 
     Attributes:
         static: The model without its arrays.
+        begin: Where the run begins, if not at new weights.
     """
 
     recipe: Recipe
     config: ModelConfig
     placement: Placement
     static: LanguageModel
+    begin: Start | None = None
 
     @staticmethod
-    def of(recipe: Recipe, config: ModelConfig, placement: Placement) -> "Program":
+    def of(recipe: Recipe, config: ModelConfig, placement: Placement, begin: Start | None = None) -> "Program":
         placement.check(recipe.batch_size, config.hidden_dim)
+        if begin is not None:
+            static = eqx.filter(begin.model, eqx.is_array, inverse=True)
+            return Program(recipe, config, placement, static, begin)
         shapes = eqx.filter_eval_shape(config.build, key=jr.key(0))
         static = eqx.filter(shapes, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct), inverse=True)
         return Program(recipe, config, placement, static)
 
     def shapes(self) -> tuple[Arrays, Arrays]:
         """Shapes of the model and optimizer arrays."""
+        if self.begin is not None:
+            parameters = eqx.filter_eval_shape(self.begin.arrays)
+            return parameters, jax.eval_shape(self._start_optimizer, parameters)
         return jax.eval_shape(self._start, np.uint32(0))
 
     def start(self, seed: int) -> tuple[Arrays, Arrays]:
         """Model and optimizer arrays before the first step."""
-        shardings = self.placement.out_shardings(*self.shapes())
+        shapes = self.shapes()
+        if self.begin is not None:
+            shardings = self.placement.out_shardings(shapes[1])
+            parameters = self.placement.put(self.begin.arrays())
+            return parameters, jax.jit(self._start_optimizer, compiler_options=RUN_ONCE, **shardings)(parameters)
+        shardings = self.placement.out_shardings(*shapes)
         return jax.jit(self._start, compiler_options=RUN_ONCE, **shardings)(np.uint32(seed))
 
     def _start(self, seed: Array) -> tuple[Arrays, Arrays]:
-        model = self.config.build(key=_keys(seed)[0])
-        parameters = eqx.filter(model, eqx.is_array)
-        return parameters, make_optimizer(self.recipe, model).init(parameters)
+        parameters = eqx.filter(self.config.build(key=_keys(seed)[0]), eqx.is_array)
+        return parameters, self._start_optimizer(parameters)
+
+    def _start_optimizer(self, parameters: Arrays) -> Arrays:
+        trained, _ = self.split(parameters)
+        return make_optimizer(self.recipe, trained).init(trained)
+
+    def split(self, parameters: Arrays) -> tuple[Arrays, Arrays]:
+        """The arrays that are trained, and the others, which `join` puts together again."""
+        return (parameters, None) if self.begin is None else self.begin.split(parameters)
+
+    def with_tail_mean(self, parameters: Arrays, optimizer_state: Arrays) -> Arrays:
+        """The model's arrays with the mean of the last training steps in the place of what was trained."""
+        return join(tail_mean(optimizer_state), self.split(parameters)[1])
 
     def model(self, parameters: Arrays) -> LanguageModel:
         return eqx.combine(parameters, self.static)
@@ -103,24 +129,29 @@ class Program:
     ) -> tuple[Arrays, Arrays, Array]:
         has_dropout = any(getattr(self.config, name) for name in ("attn_pdrop", "resid_pdrop", "embd_pdrop"))
         step_key = jr.fold_in(_keys(seed)[1], number) if has_dropout else None
-        value_and_grad = jax.value_and_grad(partial(self.loss, depth_steps=depth_steps))
-        if self.recipe.accumulate == 1:
-            loss, gradients = value_and_grad(parameters, windows[0], step_key)
-        else:
-            loss, gradients = self._accumulate(value_and_grad, parameters, windows, step_key)
-        optimizer = make_optimizer(self.recipe, self.model(parameters))
-        updates, optimizer_state = optimizer.update(gradients, optimizer_state, parameters)
-        return eqx.apply_updates(parameters, updates), optimizer_state, loss
+        trained, fixed = self.split(parameters)
 
-    def _accumulate(self, value_and_grad: Callable, parameters: Arrays, windows: Array, step_key: Array | None):
+        def loss_of(trained: Arrays, windows: Array, key: Array | None) -> Array:
+            return self.loss(join(trained, fixed), windows, key, depth_steps)
+
+        value_and_grad = jax.value_and_grad(loss_of)
+        if self.recipe.accumulate == 1:
+            loss, gradients = value_and_grad(trained, windows[0], step_key)
+        else:
+            loss, gradients = self._accumulate(value_and_grad, trained, windows, step_key)
+        optimizer = make_optimizer(self.recipe, trained)
+        updates, optimizer_state = optimizer.update(gradients, optimizer_state, trained)
+        return join(eqx.apply_updates(trained, updates), fixed), optimizer_state, loss
+
+    def _accumulate(self, value_and_grad: Callable, trained: Arrays, windows: Array, step_key: Array | None):
         """Mean loss and gradients over the passes of one step."""
 
         def one_pass(total: Any, number: Array):
             key = None if step_key is None else jr.fold_in(step_key, number)
-            found = value_and_grad(parameters, windows[number], key)
+            found = value_and_grad(trained, windows[number], key)
             return jax.tree.map(jnp.add, total, found), None
 
-        nothing = (jnp.float32(0.0), jax.tree.map(jnp.zeros_like, parameters))
+        nothing = (jnp.float32(0.0), jax.tree.map(jnp.zeros_like, trained))
         total, _ = jax.lax.scan(one_pass, nothing, jnp.arange(self.recipe.accumulate))
         return jax.tree.map(lambda value: value / self.recipe.accumulate, total)
 

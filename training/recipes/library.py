@@ -163,6 +163,14 @@ RECIPES: dict[str, Recipe] = {
         ),
     ),
     "showcase": _SHOWCASE,
+    "tuned-shakespeare": replace(
+        _TUNED,
+        name="tuned-shakespeare",
+        summary="as tuned-1000 on tiny Shakespeare, for checkpoints that fine-tuning takes to another text or depth",
+        corpus="shakespeare",
+        depth_evaluation=(3, 6, 12),
+        seeds=(42,),
+    ),
     "tuned-1000": _TUNED,
     "elastic-1000": replace(
         _TUNED,

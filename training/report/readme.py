@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tipshare.files import write_text
 from training.report.folder import headline, results_table_markdown, significance_table_markdown
+from training.report.readme_figures import README_FIGURES
 from training.report.tables import to_markdown
 from training.results.records import RunRecord
 from training.results.views.ablations import ablation_cells, ablation_table, question_table
@@ -30,9 +31,18 @@ from training.results.views.dynamics_tables import (
     reading_table,
     text_in_words,
 )
+from training.results.views.finetuning import (
+    before_and_after,
+    depth_in_words,
+    gains_in_words,
+    is_same_text,
+    tuned_groups,
+    tuned_table,
+)
 from training.results.views.table import Table
 
 RECIPE = "published-1000"
+FINETUNING_FIGURE = "finetuning.png"
 DYNAMICS_PAGE = "docs/results/dynamics.md"
 NOT_YET = "Not measured yet."
 
@@ -82,6 +92,26 @@ def checkpoints(records: Records) -> str:
     return _join(showcase_in_words(records), showcase_table(records))
 
 
+def finetuning(records: Records) -> str:
+    """From one text to another: the figure, and a table of every method."""
+    parts: list[str | Table] = []
+    for group, models in tuned_groups(records):
+        if models and not is_same_text(group):
+            if group.recipe == README_FIGURES[FINETUNING_FIGURE][0]:
+                parts.append(f"![Loss against trained parameters, by kind](../{FINETUNING_FIGURE})")
+            parts += [f"### {before_and_after(group)}", gains_in_words(models), tuned_table(models)]
+    return _join(*parts) if parts else NOT_YET
+
+
+def finetuned_depths(records: Records) -> str:
+    """Another number of depth steps on the same text."""
+    parts: list[str | Table] = []
+    for group, models in tuned_groups(records):
+        if models and is_same_text(group):
+            parts += [depth_in_words(models), tuned_table(models)]
+    return _join(*parts) if parts else NOT_YET
+
+
 def speed_tables(name: str, make_table: Callable[[dict], Table]) -> Callable[[Path], str]:
     """A writer of one table per report `NAME*.json` in a folder.
 
@@ -123,6 +153,8 @@ PARTS: tuple[Part, ...] = (
     Part("docs/results/checkpoints.md", "checkpoints", checkpoints),
     Part("docs/results/checkpoints.md", "depth steps", depth_table),
     Part("docs/results/trials.md", "trials", trials_table),
+    Part("docs/results/finetuning.md", "fine-tuning", finetuning),
+    Part("docs/results/finetuning.md", "depth", finetuned_depths),
     Part("docs/results/speed.md", "training speed", speed_tables("training", training_table), True),
     Part("docs/results/speed.md", "generation speed", speed_tables("generation", generation_table), True),
     Part(DYNAMICS_PAGE, "eigenvalues", of_dynamics(growth_in_words, growth_table), True),

@@ -36,6 +36,7 @@ class ResultRow:
         device: What the runs ran on; step times of different devices cannot be compared.
         effective_parameters: Parameters that one pass reads: the weights of all depth steps, without the networks
             behind them.
+        trained_parameters: Parameters that the run trained, if it began at a checkpoint.
         memory_mb: What one compiled training step takes: weights, optimizer state and temporaries.
     """
 
@@ -51,6 +52,7 @@ class ResultRow:
     step_ms: float | None
     device: str
     effective_parameters: int | None = None
+    trained_parameters: int | None = None
     memory_mb: float | None = None
     flops: float | None = None
     metric: str = LOSS
@@ -106,6 +108,7 @@ def _measured(group: RunGroup, label: str, summary: Summary, metric: str) -> Res
         kind=group.kind_of(label),
         parameters=runs[0].parameters.get("total"),
         effective_parameters=runs[0].parameters.get("effective"),
+        trained_parameters=runs[0].parameters.get("trained"),
         plain=plain_parameters(group.config_of(label)),
         loss=summary,
         bits_per_byte=sum(bits) / len(bits) if bits else _in_bits(summary, group) if "loss" in metric else None,

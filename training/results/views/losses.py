@@ -26,6 +26,7 @@ def results_table(*selections: Selection) -> Table:
         Column("source", "source", is_text=True),
         Column("parameters", "parameters", count_in_words),
         Column("effective_parameters", "effective", count_in_words),
+        Column("trained_parameters", "trained", count_in_words),
         Column("compression", f"against plain {size}", show_compression),
         Column("loss", heading, show_mean, is_best=lambda row: row is best),
         Column("loss.num_seeds", "seeds"),
@@ -77,16 +78,22 @@ COSTS: dict[str, tuple[str, str]] = {
 
 
 def parameters_view(selection: Selection) -> FigureView[Mark]:
-    """Loss against what a model costs: stored parameters, operations, or measured time on the most usual device."""
+    """Loss against what a model costs: stored parameters, operations, or measured time on the most usual device.
+
+    Of runs that began at a checkpoint, the parameters are those that were trained.
+    """
     if selection.against not in COSTS:
         raise ValueError(f"against={selection.against!r:.80} is not one of {', '.join(COSTS)}")
     words, needed = COSTS[selection.against]
-    rows = [row for row in selection.rows() if getattr(row, selection.against)]
+    field = selection.against
+    if field == "parameters" and any(row.trained_parameters for row in selection.rows()):
+        field, words = "trained_parameters", "trained parameters"
+    rows = [row for row in selection.rows() if getattr(row, field)]
     if selection.against == "step_ms" and rows:
         # Times of different devices cannot be compared.
         device = Counter(row.device for row in rows).most_common(1)[0][0]
         rows, words = [row for row in rows if row.device == device], f"{words} on {device}"
-    marks = [_mark(row, at=getattr(row, selection.against), **_loss_of(row)) for row in rows]
+    marks = [_mark(row, at=getattr(row, field), **_loss_of(row)) for row in rows]
     csv = WHO | {"seeds": "num_seeds", selection.against: "at", "loss": "value", "low": "low", "high": "high"}
     return FigureView(
         name=f"loss_against_{selection.against}",

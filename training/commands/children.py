@@ -1,0 +1,58 @@
+"""Runs as processes of their own, one after the other."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from training.commands.train import BUSY, DIVERGED
+from training.engine.signals import StopRequest, exit_code
+
+OUTCOMES = {0: "finished", DIVERGED: "diverged", BUSY: "trained by another process"}
+
+
+class Child:
+    """The run that a sweep has under way.
+
+    Attributes:
+        stop: Whether the sweep was asked to stop.
+    """
+
+    def __init__(self) -> None:
+        self.stop = StopRequest(self._pass_on)
+        self._process: subprocess.Popen | None = None
+
+    def run(self, arguments: Sequence[str]) -> int:
+        """Run `python -m training` and return its exit code, or that of the signal if one came before."""
+        if self.stop.signal is None:
+            self._process = subprocess.Popen([sys.executable, "-m", "training", *arguments])
+            if self.stop.signal is not None:  # it came while the child was started
+                self._pass_on(self.stop.signal)
+            code = self._process.wait()
+            return code if code >= 0 else exit_code(-code)
+        return exit_code(self.stop.signal)
+
+    def _pass_on(self, number: int) -> None:
+        # A terminal sends SIGINT to the child as well, and a second one would end it before its state is saved.
+        if number == signal.SIGTERM and self._process is not None and self._process.poll() is None:
+            self._process.send_signal(number)
+
+
+class Tally:
+    """How the runs of a sweep ended."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def add(self, code: int, name: str) -> bool:
+        """Count a run by its exit code; False, with a message, if the sweep must end."""
+        if code not in OUTCOMES:
+            print(f"stopped at {name}; the same command continues", file=sys.stderr)
+            return False
+        self._counts[OUTCOMES[code]] = self._counts.get(OUTCOMES[code], 0) + 1
+        return True
+
+    def finish(self) -> int:
+        """Print the counts and return the exit code of the sweep."""
+        print(", ".join(f"{count} {outcome}" for outcome, count in self._counts.items()))
+        return 0 if set(self._counts) <= {"finished"} else 1

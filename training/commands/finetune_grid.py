@@ -1,0 +1,72 @@
+"""`python -m training finetune-grid`: all runs behind the page on fine-tuning that are not finished."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tipshare.checkpoint.locate import bundle_folder
+from training.commands.children import Child, Tally
+from training.commands.options import optional
+from training.finetune.recipe import FINETUNE
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinetuneGrid:
+    """Fine-tune the bundled checkpoints and ones of another text, by every method, at several depths.
+
+    Every run is a process of its own; the same command continues where it was stopped. Records go to OUT/runs.jsonl.
+    """
+
+    out: Path = Path("runs/finetune")
+    """Folder for runs."""
+    wikitext: Annotated[Path | None, optional("PATH", "downloaded")] = None
+    """Folder of WikiText-2 with train.txt, valid.txt and test.txt."""
+    shakespeare: Annotated[Path | None, optional("PATH", "downloaded")] = None
+    """Folder or file of tiny Shakespeare."""
+    seeds: Annotated[tuple[int, ...], optional("INT ...", " ".join(map(str, FINETUNE.seeds)))] = FINETUNE.seeds
+    """Seeds of the runs at another depth on the same text; the others take the first."""
+    first: Annotated[int | None, optional("N", "all")] = None
+    """Only so many of the runs; the most telling ones come first."""
+    plan: bool = False
+    """Only list the runs, and what their training steps take together."""
+
+    def run(self) -> int:
+        from training.finetune.grid import Grid
+
+        if not self.seeds:
+            raise ValueError("--seeds needs at least one seed")
+        grid = Grid(out=self.out, wikitext=self.wikitext, shakespeare=self.shakespeare)
+        jobs = list(grid.jobs(self.seeds))[: self.first]
+        if self.plan:
+            for job in jobs:
+                print(job.name)
+            print(f"{len(jobs)} runs, {self._cost(jobs)}")
+            return 0
+        child, tally = Child(), Tally()
+        child.stop.listen()
+        for number, job in enumerate(jobs, start=1):
+            print(f"[{number}/{len(jobs)}] {job.name}", flush=True)
+            code = child.run(job.arguments)
+            if not tally.add(code, job.name):
+                return code
+        return tally.finish()
+
+    def _cost(self, jobs: list) -> str:
+        """What the training steps take, as records tell; starting and compiling come on top."""
+        from tipshare.presets import preset
+        from training.commands.forecast import forecast
+        from training.engine.progress import format_seconds
+        from training.results.records import read_records
+
+        path = bundle_folder() / "runs.jsonl"
+        records = read_records(path) if path.is_file() else []
+        seconds: dict[tuple, float | None] = {}
+        for job in jobs:
+            key = (job.kind, job.depth_steps, job.recipe.num_steps)
+            if key not in seconds:
+                config = preset(job.kind).replace(depth_steps=job.depth_steps)
+                seconds[key] = forecast(job.recipe, job.kind, config, records).seconds
+        found = [seconds[job.kind, job.depth_steps, job.recipe.num_steps] for job in jobs]
+        if None in found:
+            return "of unknown time"
+        return f"{format_seconds(sum(each or 0.0 for each in found))} of training steps"
