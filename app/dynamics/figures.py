@@ -101,7 +101,7 @@ def draw_lens(lens: Lens, shown: str) -> go.Figure:
     figure = new_figure(150 + 34 * len(lens.t), legend=False)
     figure.add_heatmap(
         # Plotly's JSON has no NaN: a gap says that nothing is known there.
-        z=np.where(np.isfinite(values), values, None),
+        z=[[value if np.isfinite(value) else None for value in row] for row in values.tolist()],
         x=np.arange(len(names)),
         y=[f"{t:.2f}" for t in lens.t],
         customdata=best,

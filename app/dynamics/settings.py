@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 from urllib.parse import urlencode
 
 from tipshare.analysis.spectra import PRODUCTS
@@ -56,7 +56,7 @@ class Choice:
         """The choice in the query of a link to this tab; ValueError with the value that is wrong."""
         if query.get("tab") != "dynamics":
             return cls()
-        fields = {name: query[name] for name in ("text", "product", "shown") if name in query}
+        fields: dict[str, Any] = {name: query[name] for name in ("text", "product", "shown") if name in query}
         numbers = {"place": int, "t": float}
         for name, kind in numbers.items():
             if name in query:

@@ -107,7 +107,7 @@ def lens(model: LanguageModel, text: str | bytes, steps: int | None = None, *, t
     states = hidden_states(model, text, steps)
     if tuned is not None:
         tuned.check_fits(model, len(states) - 1)
-    log_probs = np.asarray(_log_probs(model, states.astype(np.float32), tuned), np.float64)
+    log_probs = np.asarray(_log_probs(model, jnp.asarray(states, jnp.float32), tuned), np.float64)
     log_probs = finite("predictions", log_probs)
     probabilities = np.exp(log_probs)
     best = np.argsort(-probabilities, axis=2, kind="stable")[..., :ALTERNATIVES]

@@ -302,19 +302,24 @@ def sensitivity(
         directions = width if length * width <= MOST_SENSED else DIRECTIONS
     count = min(check_whole("directions", directions), width)
     is_exact = count == width
-    cotangents = np.eye(width, dtype=np.float32)
+    at, cotangents = jnp.int32(place), jnp.eye(width)
     if not is_exact:
-        cotangents = np.linalg.qr(np.random.default_rng(0).standard_normal((width, count)))[0].T
+        cotangents = _orthonormal(np.random.default_rng(0).standard_normal((width, count)))
         for _ in range(2):
-            turned = np.asarray(_turn(model, read.padded, np.int32(place), cotangents.astype(np.float32), steps))
-            cotangents = np.linalg.qr(finite("derivatives", turned).T)[0].T
-    squares, gradient, best = _rows(model, read.padded, np.int32(place), cotangents.astype(np.float32), steps)
+            turned = np.asarray(_turn(model, read.padded, at, cotangents, steps))
+            cotangents = _orthonormal(finite("derivatives", turned).T)
+    squares, gradient, best = _rows(model, read.padded, at, cotangents, steps)
     squares = finite("derivatives", np.asarray(squares, np.float64))[: place + 1]
     largest = np.linalg.eigvalsh(squares)[:, -1]
     with np.errstate(divide="ignore"):
         exponents = 0.5 * np.log(np.maximum(largest, 0.0))
     gradients = np.linalg.norm(np.asarray(gradient, np.float64)[: place + 1], axis=1)
     return Sensitivity(read.ids[: place + 1], place, exponents, gradients, int(best), is_exact, read.unread)
+
+
+def _orthonormal(columns: np.ndarray) -> Array:
+    """An orthonormal basis of what the columns span, as rows."""
+    return jnp.asarray(np.linalg.qr(columns)[0].T, jnp.float32)
 
 
 def _to_place(model: LanguageModel, place: Array, steps: int | None) -> Callable[[Array], Array]:

@@ -158,6 +158,7 @@ def _attention(block: Block, x: NamedArray, step_size: float) -> Array:
     weights: Any = attention_weights(block, x)
     Position, KeyPosition = (weights.resolve_axis(name) for name in ("position", "key_position"))
     back = hax.arange(Position).broadcast_axis(KeyPosition) - hax.arange(KeyPosition)
-    entropy = -hax.sum(weights * hax.log2(hax.maximum(weights, 1e-30)), KeyPosition)
+    logs: Any = hax.maximum(weights, 1e-30)
+    entropy = -hax.sum(weights * hax.log2(logs), KeyPosition)
     distance = hax.sum(weights * back, KeyPosition)
     return hax.stack("measure", [entropy, distance]).rearrange(("measure", "heads", "position")).array

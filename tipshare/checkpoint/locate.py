@@ -111,7 +111,7 @@ def _fetch(
     complete = cached is not None and (Path(cached) / CHECKSUMS).is_file()
     try:
         if most_bytes is not None:
-            listed = HfApi().repo_info(repo_id, revision=revision, token=token, files_metadata=True)
+            listed = HfApi().model_info(repo_id, revision=revision, token=token, files_metadata=True)
             _check_sizes(repo_id, {each.rfilename: each.size for each in listed.siblings or ()}, most_bytes)
             commit = listed.sha  # what was looked at is what is downloaded
         folder = snapshot(local_files_only=False)
