@@ -104,7 +104,8 @@ class Attention(eqx.Module):
     def project(
         self, x: NamedArray, place: Place, before: NamedArray | None = None
     ) -> tuple[NamedArray, NamedArray, NamedArray, NamedArray | None]:
-        """Queries and keys, normed and rotated, and values, {..., heads, position, head_size}; and the convolution's last inputs.
+        """Queries and keys, normed and rotated, and values, {..., heads, position, head_size}; and the last inputs of
+        the convolution.
 
         Args:
             before: The last inputs of the convolution in what comes before `x`.
