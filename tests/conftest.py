@@ -3,12 +3,12 @@
 import signal
 from collections.abc import Iterator
 
-import jax
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Tests compile hundreds of small programs and run each a few times: compile quickly rather than well.
-jax.config.update("jax_disable_most_optimizations", True)
+from tests.compiling import compile_quickly
+
+_compiled = compile_quickly()  # removed when the process ends
 
 # How long an example takes says how busy the machine is.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,0 +1,45 @@
+"""How tests compile: quickly rather than well, and every program once per session.
+
+Tests compile thousands of small programs and run each a few times, so compiling is most of their time. What is set here
+holds for the test's own process, for pytest's workers and for every process that tests start.
+"""
+
+import os
+import tempfile
+
+import jax
+
+FOLDER = "JAX_COMPILATION_CACHE_DIR"
+# JAX's options by their variables.
+OPTIONS: dict[str, tuple[str, object]] = {
+    "JAX_DISABLE_MOST_OPTIMIZATIONS": ("1", True),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": ("0", 0.0),
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": ("0", 0),
+}
+# XLA's newer code generator writes faster programs, and takes three times as long over these small ones.
+FLAGS = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+
+
+def compile_quickly() -> tempfile.TemporaryDirectory | None:
+    """Set all options here and for child processes.
+
+    Returns:
+        The folder of the compiled programs, to be kept until the session ends; None in a worker of pytest.
+    """
+    made = None if FOLDER in os.environ else tempfile.TemporaryDirectory(prefix="tipshare-compiled-")
+    if made is not None:
+        os.environ[FOLDER] = made.name
+    os.environ.setdefault("XLA_FLAGS", FLAGS)
+    jax.config.update(FOLDER.lower(), os.environ[FOLDER])
+    for variable, (text, value) in OPTIONS.items():
+        os.environ[variable] = text
+        jax.config.update(variable.lower(), value)
+    return made
+
+
+def compiler_environment(*flags: str) -> dict[str, str]:
+    """The same for a process that inherits nothing else, with more flags for XLA."""
+    return {
+        **{name: os.environ[name] for name in (FOLDER, *OPTIONS)},
+        "XLA_FLAGS": " ".join((os.environ["XLA_FLAGS"], *flags)),
+    }
