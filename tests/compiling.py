@@ -18,6 +18,8 @@ OPTIONS: dict[str, tuple[str, object]] = {
 }
 # XLA's newer code generator writes faster programs, and takes three times as long over these small ones.
 FLAGS = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+# A process that reads what another is still writing compiles the program itself.
+WARNINGS = "ignore:Error reading persistent compilation cache entry"
 
 
 def compile_quickly() -> tempfile.TemporaryDirectory | None:
@@ -30,6 +32,7 @@ def compile_quickly() -> tempfile.TemporaryDirectory | None:
     if made is not None:
         os.environ[FOLDER] = made.name
     os.environ.setdefault("XLA_FLAGS", FLAGS)
+    os.environ["PYTHONWARNINGS"] = WARNINGS
     jax.config.update(FOLDER.lower(), os.environ[FOLDER])
     for variable, (text, value) in OPTIONS.items():
         os.environ[variable] = text
@@ -41,5 +44,6 @@ def compiler_environment(*flags: str) -> dict[str, str]:
     """The same for a process that inherits nothing else, with more flags for XLA."""
     return {
         **{name: os.environ[name] for name in (FOLDER, *OPTIONS)},
+        "PYTHONWARNINGS": WARNINGS,
         "XLA_FLAGS": " ".join((os.environ["XLA_FLAGS"], *flags)),
     }

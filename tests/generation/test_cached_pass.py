@@ -150,7 +150,7 @@ def test_cached_decoding_with_smooth_features_is_right_at_other_depths(name):
 WITH_THE_OPTIMIZING_COMPILER = """
 import jax
 from tests.generation.test_cached_pass import GRID, KINDS, check_decoding
-assert not jax.config.jax_disable_most_optimizations
+assert not jax.config.values["jax_disable_most_optimizations"]
 for kind in KINDS:
     check_decoding(GRID[kind])
     print(kind)
