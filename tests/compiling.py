@@ -4,6 +4,7 @@ Tests compile thousands of small programs and run each a few times, so compiling
 holds for the test's own process, for pytest's workers and for every process that tests start.
 """
 
+import atexit
 import os
 import tempfile
 
@@ -22,22 +23,18 @@ FLAGS = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_co
 WARNINGS = "ignore:Error reading persistent compilation cache entry"
 
 
-def compile_quickly() -> tempfile.TemporaryDirectory | None:
-    """Set all options here and for child processes.
-
-    Returns:
-        The folder of the compiled programs, to be kept until the session ends; None in a worker of pytest.
-    """
-    made = None if FOLDER in os.environ else tempfile.TemporaryDirectory(prefix="tipshare-compiled-")
-    if made is not None:
-        os.environ[FOLDER] = made.name
+def compile_quickly() -> None:
+    """Set all options here and for child processes, with a folder that lasts as long as the first of them."""
+    if FOLDER not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="tipshare-compiled-", ignore_cleanup_errors=True)
+        os.environ[FOLDER] = folder.name
+        atexit.register(folder.cleanup)
     os.environ.setdefault("XLA_FLAGS", FLAGS)
     os.environ["PYTHONWARNINGS"] = WARNINGS
     jax.config.update(FOLDER.lower(), os.environ[FOLDER])
     for variable, (text, value) in OPTIONS.items():
         os.environ[variable] = text
         jax.config.update(variable.lower(), value)
-    return made
 
 
 def compiler_environment(*flags: str) -> dict[str, str]:

@@ -55,7 +55,16 @@ GRID: dict[str, ModelConfig] = {
     "recomputed in the backward pass": tipshare.TimeIndexedSsmConfig(gradient_checkpointing=True, **SMALL),
 }
 
-each_config = pytest.mark.parametrize("config", GRID.values(), ids=GRID.keys())
+
+def cells(grid: dict[str, ModelConfig]) -> list:
+    """The configs of a grid as parameters; all but the four kinds are slow, as there are many."""
+    return [
+        pytest.param(config, id=name, marks=() if name in tipshare.KINDS else pytest.mark.slow)
+        for name, config in grid.items()
+    ]
+
+
+each_config = pytest.mark.parametrize("config", cells(GRID))
 each_kind = pytest.mark.parametrize("config", [GRID[kind] for kind in tipshare.KINDS], ids=tipshare.KINDS)
 
 

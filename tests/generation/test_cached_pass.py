@@ -18,7 +18,7 @@ import pytest
 from haliax import Axis
 
 from tests.compiling import compiler_environment
-from tests.factories import GRID, each_kind, fill, logits_of
+from tests.factories import GRID, cells, each_kind, fill, logits_of
 from tests.factories import SMALL as GRID_SIZES
 from tipshare import KINDS, NeuralOdeConfig, TimeIndexedMlpConfig, TimeIndexedSsmConfig
 from tipshare.config import ModelConfig
@@ -126,7 +126,7 @@ def check_decoding(config: ModelConfig, **depth: Any) -> None:
         np.testing.assert_array_equal(text[len(prompt) :], reference[len(prompt) - 1 : -1].argmax(-1))
 
 
-@pytest.mark.parametrize("config", CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize("config", cells(CASES))
 def test_cached_decoding_equals_full_recomputation(config):
     check_decoding(config)
 
@@ -157,6 +157,7 @@ for kind in KINDS:
 """
 
 
+@pytest.mark.slow
 def test_cached_decoding_is_right_with_the_optimizing_compiler():
     """XLA as users have it updates the caches in place, among other things; other tests switch most of that off."""
     usual = {name: value for name, value in os.environ.items() if name not in compiler_environment()}

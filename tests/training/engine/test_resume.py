@@ -4,6 +4,7 @@ import random
 import signal
 import time
 
+import pytest
 from safetensors.numpy import load_file
 
 from tests.training.engine.processes import CHANGES, finish, start, wait_until
@@ -12,6 +13,7 @@ from training.engine.state import saved_steps
 from training.results.records import RunRecord, read_records
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_random_moments_ends_bit_identical_to_one_never_stopped(tmp_path):
     text = tmp_path / "text.txt"
     text.write_bytes(bytes(random.Random(5).choices(range(97, 105), k=8_000)))

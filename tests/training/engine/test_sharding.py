@@ -16,6 +16,7 @@ from training.engine.sharding import Placement, start_processes
 from training.results.records import read_records
 
 
+@pytest.mark.slow
 def test_eight_devices_give_the_loss_curve_of_one_and_resume(tmp_path):
     settings = environment("--xla_force_host_platform_device_count=8")
     command = [sys.executable, "-m", "tests.training.engine.eight_devices", str(tmp_path), "standard"]
@@ -49,6 +50,7 @@ def start_two(arguments: list[str]) -> list[subprocess.Popen]:
     return [start([*arguments, *together, "--process-id", str(number)]) for number in range(2)]
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_loss_curve_of_one(tmp_path):
     arguments = train_tiny(20)
     assert main([*arguments, "--out", str(tmp_path / "one")]) == 0
@@ -61,6 +63,7 @@ def test_two_processes_give_the_loss_curve_of_one(tmp_path):
     np.testing.assert_allclose(two.curve, one.curve, rtol=0, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_signal_to_one_of_two_processes_stops_both_at_the_same_step(tmp_path):
     processes = start_two([*train_tiny(100_000), "--out", str(tmp_path)])
     # The first state: by then both are in the loop.

@@ -88,6 +88,7 @@ def assert_same_outcome(out, undisturbed) -> None:
     assert_same_arrays(weights, undisturbed[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", STOPS)
 def test_a_signal_before_the_end_stops_the_run_which_then_continues(
     moment, text, tmp_path, undisturbed, monkeypatch, capsys
@@ -112,6 +113,7 @@ def test_a_signal_once_the_checkpoint_is_written_lets_the_run_finish(moment, tex
     assert_same_outcome(tmp_path, undisturbed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("moment", "number"), [("return", "SIGTERM"), ("atexit", "SIGINT"), ("shutdown", "SIGTERM"), ("shutdown", "SIGINT")]
 )
@@ -137,6 +139,7 @@ def test_a_repeated_sigterm_is_one_request_and_a_second_sigint_interrupts():
         os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_to_a_sweep_stops_its_run_and_the_sweep(number, text, tmp_path):
     """SIGTERM goes to the sweep alone, SIGINT to all processes of the terminal, as each usually does."""
