@@ -76,7 +76,7 @@ def find_targets(model: LanguageModel, targets: Sequence[str]) -> dict[str, Line
         found = {name for name in layers if fnmatchcase(name, target) or name.startswith(f"{target}.")}
         if not found:
             raise ValueError(
-                f"target {target!r:.60} is no dense layer of this {model.config.kind}; there are {', '.join(layers)}"
+                f"target {target!r:.60} is not a dense layer of this {model.config.kind}; there are {', '.join(layers)}"
             )
         chosen |= found
     if not chosen:

@@ -43,7 +43,7 @@ def folder(tmp_path_factory) -> Path:
         (
             "standard",
             "--corpus builtin --targets gates",
-            "target 'gates' is no dense layer of this standard; there are",
+            "target 'gates' is not a dense layer of this standard; there are",
         ),
         ("standard", "--corpus builtin --depth-steps 5", "standard with weights='own' has exactly 2 layers"),
         ("time-indexed-mlp", "--corpus builtin --depth-steps 0", "steps=0 must be a whole number, at least 1"),
