@@ -74,7 +74,6 @@ def fill(config: ModelConfig, seed: int = 0) -> tipshare.LanguageModel:
     Shapes come from the real `config.build`; drawing the numbers here saves compiling a random generator per shape.
     """
     noise = np.random.default_rng(seed)
-    shapes = eqx.filter_eval_shape(config.build, key=jax.random.key(0))
 
     def draw(path: tuple, leaf: jax.ShapeDtypeStruct) -> jax.Array:
         names = [getattr(key, "name", None) for key in path]
@@ -83,7 +82,12 @@ def fill(config: ModelConfig, seed: int = 0) -> tipshare.LanguageModel:
         spread = 0.3 / time_unit_scale(config.TimeUnits) if reads_time_units else 0.3
         return jnp.asarray(noise.standard_normal(leaf.shape, np.float32) * spread)
 
-    return jax.tree_util.tree_map_with_path(draw, shapes)
+    return jax.tree_util.tree_map_with_path(draw, _shapes(config))
+
+
+@functools.cache
+def _shapes(config: ModelConfig) -> tipshare.LanguageModel:
+    return eqx.filter_eval_shape(config.build, key=jax.random.key(0))
 
 
 @functools.cache
