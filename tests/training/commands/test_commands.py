@@ -86,6 +86,7 @@ def test_wrong_input_is_one_line_and_exit_code_2(capsys, arguments, message):
     assert errors.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_train_then_evaluate_and_sweep_skips_what_is_done(tmp_path, capfd, monkeypatch):
     monkeypatch.chdir(ROOT)
     shared = ["--set", *SHORT, *CHANGES, "--out", str(tmp_path / "runs")]

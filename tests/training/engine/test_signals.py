@@ -106,6 +106,7 @@ def test_a_signal_before_the_end_stops_the_run_which_then_continues(
     assert_same_outcome(tmp_path, undisturbed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", FINISHES)
 def test_a_signal_once_the_checkpoint_is_written_lets_the_run_finish(moment, text, tmp_path, undisturbed, monkeypatch):
     signal_during(monkeypatch, *FINISHES[moment], signal.SIGTERM)
