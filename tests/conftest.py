@@ -3,16 +3,24 @@
 import signal
 from collections.abc import Iterator
 
-import jax
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Tests compile hundreds of small programs and run each a few times: compile quickly rather than well.
-jax.config.update("jax_disable_most_optimizations", True)
+from tests.compiling import compile_quickly
+
+compile_quickly()
 
 # How long an example takes says how busy the machine is.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a served page are slow: its process takes longer to start than most tests to run."""
+    for item in items:
+        if "server" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

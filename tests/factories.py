@@ -55,7 +55,16 @@ GRID: dict[str, ModelConfig] = {
     "recomputed in the backward pass": tipshare.TimeIndexedSsmConfig(gradient_checkpointing=True, **SMALL),
 }
 
-each_config = pytest.mark.parametrize("config", GRID.values(), ids=GRID.keys())
+
+def cells(grid: dict[str, ModelConfig]) -> list:
+    """The configs of a grid as parameters; all but the four kinds are slow, as there are many."""
+    return [
+        pytest.param(config, id=name, marks=() if name in tipshare.KINDS else pytest.mark.slow)
+        for name, config in grid.items()
+    ]
+
+
+each_config = pytest.mark.parametrize("config", cells(GRID))
 each_kind = pytest.mark.parametrize("config", [GRID[kind] for kind in tipshare.KINDS], ids=tipshare.KINDS)
 
 
@@ -65,7 +74,6 @@ def fill(config: ModelConfig, seed: int = 0) -> tipshare.LanguageModel:
     Shapes come from the real `config.build`; drawing the numbers here saves compiling a random generator per shape.
     """
     noise = np.random.default_rng(seed)
-    shapes = eqx.filter_eval_shape(config.build, key=jax.random.key(0))
 
     def draw(path: tuple, leaf: jax.ShapeDtypeStruct) -> jax.Array:
         names = [getattr(key, "name", None) for key in path]
@@ -74,7 +82,12 @@ def fill(config: ModelConfig, seed: int = 0) -> tipshare.LanguageModel:
         spread = 0.3 / time_unit_scale(config.TimeUnits) if reads_time_units else 0.3
         return jnp.asarray(noise.standard_normal(leaf.shape, np.float32) * spread)
 
-    return jax.tree_util.tree_map_with_path(draw, shapes)
+    return jax.tree_util.tree_map_with_path(draw, _shapes(config))
+
+
+@functools.cache
+def _shapes(config: ModelConfig) -> tipshare.LanguageModel:
+    return eqx.filter_eval_shape(config.build, key=jax.random.key(0))
 
 
 @functools.cache

@@ -153,6 +153,7 @@ def test_random_valid_configs_round_trip_and_count(config):
     assert tipshare.count_parameters(config).total > 0
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(config=valid_configs, dropout=st.booleans())
 def test_random_valid_configs_build_and_run(config, dropout):

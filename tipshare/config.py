@@ -195,7 +195,7 @@ class ModelConfig:
         return self.depth_steps or self.num_layers
 
     def check_steps(self, steps: int | None) -> int:
-        """`steps`, or the model's own number if None; a ValueError if no pass can have so many."""
+        """`steps`, or the model's own number if None; a ValueError if no pass can have that many."""
         if steps is None or steps == self.steps:
             return self.steps
         steps = check_whole("steps", steps)

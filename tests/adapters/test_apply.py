@@ -116,7 +116,7 @@ def test_what_cannot_be_adapted_is_said():
     model, key = build(GRID["standard"]), jax.random.key(0)
     with pytest.raises(ValueError, match="rank=0 must be a whole number, at least 1"):
         adapters.apply(model, key=key, rank=0)
-    with pytest.raises(ValueError, match=r"target 'mixer\.leave' is no dense layer .* mixer\.down"):
+    with pytest.raises(ValueError, match=r"target 'mixer\.leave' is not a dense layer .* mixer\.down"):
         adapters.apply(model, key=key, targets=("mixer.leave",))
     with pytest.raises(ValueError, match="no target"):
         adapters.apply(model, key=key, targets=())

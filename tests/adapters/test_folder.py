@@ -121,7 +121,7 @@ def test_a_changed_byte_is_found(folder):
     [
         ({"rank": 0}, "rank=0 must be a whole number, at least 1"),
         ({"rank": 3}, "has shape"),
-        ({"targets": ["mixer.leave"]}, "target 'mixer.leave' is no dense layer"),
+        ({"targets": ["mixer.leave"]}, "target 'mixer.leave' is not a dense layer"),
         ({"targets": ["attention.qkv"]}, "is missing or not part of these adapters"),
         ({"depth_steps": 0}, "depth_steps=0 must be a whole number"),
         ({"format_version": 2}, "which this version of tipshare reads"),

@@ -303,7 +303,7 @@ def test_an_index_that_points_elsewhere(sharded, place):
     index["weight_map"][HEAD] = place
     (sharded / "model.safetensors.index.json").write_text(json.dumps(index))
     reseal(sharded)
-    refuse(sharded, "which is no weights file of this folder")
+    refuse(sharded, "which is not a weights file of this folder")
 
 
 def test_an_index_that_does_not_know_a_tensor(sharded):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tipshare
+from tests.compiling import compiler_environment
 
 ROOT = Path(__file__).parents[2]
 INSIDE = ["time-indexed-mlp", "time-indexed-ssm"]
@@ -45,7 +46,7 @@ def run(program: Path, *arguments: str, folder: Path) -> str:
         "HOME": str(folder),
         "HF_HUB_OFFLINE": "1",
         "JAX_PLATFORMS": "cpu",
-        "TIPSHARE_COMPILATION_CACHE": "0",
+        **compiler_environment(),
     }
     done = subprocess.run([program, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.app.models import save_tiny_models
+from tests.compiling import compiler_environment
 from tests.docs.pages import ROOT
 from tests.hub.server import TOKEN, LoopbackHub
 from tipshare import KINDS
@@ -143,8 +144,5 @@ def environment_for(folder: Path, hub: LoopbackHub) -> dict[str, str]:
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "HF_HUB_DISABLE_PROGRESS_BARS": "1",
         "JAX_PLATFORMS": "cpu",
-        "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
-        "JAX_COMPILATION_CACHE_DIR": str(home / "compiled"),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
+        **compiler_environment(),
     }

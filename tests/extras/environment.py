@@ -11,6 +11,8 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from tests.compiling import compiler_environment
+
 ROOT = Path(__file__).parents[2]
 # Without -S Python would add its own site-packages, in which everything lies.
 START = """
@@ -64,9 +66,9 @@ def link_packages(distributions: Iterable[Distribution], folder: Path) -> Path:
 def run_script(script: Path, *arguments: str, packages: Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run a script with the standard library, the linked packages and this project in reach."""
     path = ":".join([str(ROOT), str(packages)])
-    # Compiling quickly rather than well; and no process may look at the variables that name other places.
+    # No process may look at the variables that name other places.
     environment = {"PATH": os.environ["PATH"], "HOME": str(cwd), "JAX_PLATFORMS": "cpu"}
-    environment |= {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    environment |= {"HF_HUB_DISABLE_TELEMETRY": "1", **compiler_environment()}
     return subprocess.run(
         [sys.executable, "-S", "-E", "-c", START, path, str(script), *arguments],
         cwd=cwd,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from huggingface_hub import constants
 
+from tests.compiling import compiler_environment
 from tests.hub.server import TOKEN, LoopbackHub, running_hub
 
 
@@ -37,4 +38,5 @@ def hub_environment(hub, tmp_path) -> dict[str, str]:
         "HF_HUB_DISABLE_UPDATE_CHECK": "1",
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "JAX_PLATFORMS": "cpu",
+        **compiler_environment(),
     }

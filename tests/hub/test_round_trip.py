@@ -117,6 +117,7 @@ def test_only_files_of_a_checkpoint_are_downloaded(hub, pushed):
     assert names == {path.name for path in pushed.iterdir()}
 
 
+@pytest.mark.slow
 def test_another_process_and_the_hf_command_fetch_the_same_folder(hub, pushed, hub_environment, tmp_path):
     target = tmp_path / "fetched"
     run = subprocess.run(
@@ -131,6 +132,7 @@ def test_another_process_and_the_hf_command_fetch_the_same_folder(hub, pushed, h
     assert run.stdout == "standard\n", run.stderr
 
 
+@pytest.mark.slow
 def test_the_hf_command_can_upload_what_we_load(hub, pushed, hub_environment):
     command = [HF, "upload", "org/by-hand", pushed, "."]
     run = subprocess.run(command, env=hub_environment, capture_output=True, text=True)

@@ -1,35 +1,14 @@
 """A run small enough to train in a test."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import jax
 import pytest
-from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
 from tests.training.engine.tiny import TINY
 from training.data.corpus import Corpus, load_corpus
 from training.engine.run import Run
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compilation_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Compile every program once per session, in this process and in those that tests start."""
-    folder = tmp_path_factory.mktemp("compiled")
-    settings = {
-        "jax_compilation_cache_dir": str(folder),
-        "jax_persistent_cache_min_compile_time_secs": 0.0,
-        "jax_persistent_cache_min_entry_size_bytes": 0,
-    }
-    before = {name: getattr(jax.config, name) for name in settings}
-    for name, value in settings.items():
-        jax.config.update(name, value)
-    reset_cache()
-    yield folder
-    for name, value in before.items():
-        jax.config.update(name, value)
-    reset_cache()
 
 
 @pytest.fixture(scope="session")

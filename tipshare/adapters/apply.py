@@ -57,6 +57,17 @@ def check_settings(rank: Any, alpha: Any, along_depth: Any) -> None:
         raise ValueError(f"along_depth={along_depth!r:.60} is not one of {', '.join(get_args(AlongDepth))}")
 
 
+def settings_of(model: LanguageModel) -> dict[str, Any]:
+    """The settings that gave a model its adapters: rank, alpha, full names of the targets, and along_depth."""
+    if model.adapters is None:
+        raise ValueError("this model has no adapters")
+    adapters = dict(model.adapters.items())
+    some = next(iter(adapters.values()))
+    rank = some.down.axis_size("rank")
+    along_depth = "per-depth" if some.down.has_axis("part") else "shared" if some.modulation is None else "time-indexed"
+    return {"rank": rank, "alpha": some.scale * rank, "targets": tuple(adapters), "along_depth": along_depth}
+
+
 def find_targets(model: LanguageModel, targets: Sequence[str]) -> dict[str, Linear]:
     """The dense layers (their shapes) that names or patterns stand for, by their full names."""
     layers = dense_layers(eqx.filter_eval_shape(LanguageModel.blocks, model))
@@ -65,7 +76,7 @@ def find_targets(model: LanguageModel, targets: Sequence[str]) -> dict[str, Line
         found = {name for name in layers if fnmatchcase(name, target) or name.startswith(f"{target}.")}
         if not found:
             raise ValueError(
-                f"target {target!r:.60} is no dense layer of this {model.config.kind}; there are {', '.join(layers)}"
+                f"target {target!r:.60} is not a dense layer of this {model.config.kind}; there are {', '.join(layers)}"
             )
         chosen |= found
     if not chosen:

@@ -8,10 +8,11 @@ from typing import Any
 import jax
 import numpy as np
 
+from tipshare.adapters.apply import settings_of
 from tipshare.adapters.card import make_card
 from tipshare.adapters.description import Base, Description, digest_of, prepare, relative_name
 from tipshare.checkpoint import checksums
-from tipshare.checkpoint.container import is_finite, write_file, write_pieces
+from tipshare.checkpoint.container import write_file, write_pieces
 from tipshare.checkpoint.hub import Published
 from tipshare.checkpoint.hub import push as push_folder
 from tipshare.checkpoint.layout import ADAPTER_CONFIG, ADAPTER_WEIGHTS, CARD, CHECKSUMS, CONFIG, RECORD
@@ -19,7 +20,7 @@ from tipshare.checkpoint.load import open_checkpoint
 from tipshare.checkpoint.names import name_tensors
 from tipshare.checkpoint.publish_files import published_files
 from tipshare.checkpoint.record import RunRecord
-from tipshare.checkpoint.save import check_record
+from tipshare.checkpoint.save import check_finite, check_record
 from tipshare.checkpoint.strict_json import dump_json, read_json
 from tipshare.files import sync
 from tipshare.model.language_model import LanguageModel
@@ -48,9 +49,7 @@ def save(
     tensors = {
         name: np.asarray(leaf, np.float32) for name, leaf in name_tensors(jax.device_get(model.adapters)).items()
     }
-    for name, array in tensors.items():
-        if not is_finite(array):
-            raise ValueError(f"{name} holds NaN or infinity: these adapters would be of no use, save an earlier step")
+    check_finite(tensors)
     texts = {ADAPTER_CONFIG: dump_json(described.to_fields())}
     if record is not None:
         texts[RECORD] = dump_json(record.to_fields())
@@ -78,19 +77,12 @@ def describe(model: LanguageModel, folder: Path, base: str | Path) -> Descriptio
             f"without its adapters this model is not {base}: an adapter folder holds adapters alone; save the whole "
             "model with tipshare.adapters.merge and tipshare.save"
         )
-    adapters = dict(model.adapters.items()) if model.adapters else {}
-    some = next(iter(adapters.values()))
-    rank = some.down.axis_size("rank")
-    along_depth = "per-depth" if some.down.has_axis("part") else "shared" if some.modulation is None else "time-indexed"
     name = relative_name(checkpoint.folder, folder) if checkpoint.origin == "path" else str(base)
     return Description(
         base=Base(name=name, digest=digest_of(stored)),
-        rank=rank,
-        alpha=some.scale * rank,
-        targets=tuple(adapters),
-        along_depth=along_depth,
         depth_steps=depth_steps,
         to_layers=layers,
+        **settings_of(model),
     )
 
 

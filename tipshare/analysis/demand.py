@@ -1,4 +1,4 @@
-"""What running a model asks for, worked out from its config alone: no weights are read and nothing is compiled.
+"""What running a model costs, estimated from its config alone: no weights are read and nothing is compiled.
 
 For whoever runs models of strangers: a config of a few hundred bytes can ask for more memory and time than a machine
 has. The numbers are upper estimates within a small factor, not measurements.
@@ -21,7 +21,7 @@ from tipshare.validation import check_whole
 FLOAT_BYTES = 4
 # Copies of the residual stream that are alive at once within a block, and of the wider arrays of its mixer.
 STREAM_COPIES, MIXER_COPIES = 10, 3
-# The attention scores, and a share of them for the mask and what is worked out of them.
+# The attention scores, and a share of them for the mask and the softmax.
 SCORE_COPIES = 1.3
 # Generation pads a prompt to at most this many times its length, and to no less than this many positions.
 READ_PADDING, SHORTEST_READ = 4, 32
@@ -37,7 +37,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a model asks for.
+    """What running a model costs.
 
     Attributes:
         depth_steps: Blocks that one pass runs through; generation compiles each of them.
@@ -64,11 +64,11 @@ class Demand:
 
     @property
     def operations_per_byte(self) -> int:
-        """Of the matrix products with weights, once those of all depths are worked out."""
+        """Of the matrix products with weights, once those of all depths are computed."""
         return 2 * (self.depth_steps * self.entries_per_step + self.config.hidden_dim * self.config.vocab_size)
 
     def scoring(self, num_bytes: int, *, stride: int | None = None) -> Cost:
-        """What `score` takes for a text of so many bytes."""
+        """The cost of `score` for a text of this many bytes."""
         shape = scoring_shape(check_whole("num_bytes", num_bytes), self.positions, stride)
         logits = 3 * FLOAT_BYTES * shape.rows * shape.width * self.config.vocab_size
         return Cost(
@@ -77,12 +77,12 @@ class Demand:
         )
 
     def writing(self, prompt_bytes: int, num_bytes: int, *, texts: int = 1) -> Cost:
-        """What `generate` takes to read a prompt and write so many bytes after it, in several texts side by side."""
+        """The cost of `generate`: reading a prompt and writing this many bytes, for several texts side by side."""
         prompt_bytes, num_bytes = check_whole("prompt_bytes", prompt_bytes, 0), check_whole("num_bytes", num_bytes, 0)
         width = min(self.positions, max(SHORTEST_READ, READ_PADDING * prompt_bytes))
         # Keys and values of the whole context at every depth step, however short the prompt; twice while they are made.
         cached = 2 * 2 * FLOAT_BYTES * texts * self.depth_steps * self.positions * self.config.hidden_dim
-        # Weights are worked out of t once, when the prompt is read.
+        # Weights are computed from t once, when the prompt is read.
         attention = 4 * texts * self.depth_steps * self.positions * self.config.hidden_dim
         each_byte = texts * self.operations_per_byte + attention
         return Cost(self._pass_memory(texts, width) + cached, self._operations(texts, width) + num_bytes * each_byte)
@@ -92,7 +92,7 @@ class Demand:
         scores = SCORE_COPIES * rows * config.num_heads * width**2
         mixer = config.Mlp.size if config.mixer == "mlp" else config.hidden_dim + 2 * config.state_dim
         streams = rows * width * (STREAM_COPIES * config.hidden_dim + MIXER_COPIES * mixer)
-        # What is worked out of t, and what it is worked out with.
+        # The weights computed from t, and the networks that compute them.
         made = 2 * self.effective if SOURCES[config.weights].reads_time else 0
         return round(FLOAT_BYTES * (scores + streams + made))
 
@@ -106,7 +106,7 @@ class Demand:
 
 
 def demand_of(config: ModelConfig, *, steps: int | None = None) -> Demand:
-    """What the model of a config asks for at a number of depth steps, its own if None."""
+    """What running the model of a config costs at a number of depth steps, its own if None."""
     steps = config.check_steps(steps)
     stored, effective, per_step = _sizes(config.replace(depth_steps=None))
     shared = effective - config.num_layers * per_step.varying

@@ -116,7 +116,7 @@ def main_numbers(found: Inspection) -> dict[str, Any]:
     """The main numbers as JSON fields: means over heads and positions, by depth. Cost: none.
 
     Example:
-        main_numbers(inspect_text(model, "The history of"))["spectra"]["query-key"]["verdict"]
+        main_numbers(inspect_text(model, "The history of")).get("lyapunov")
     """
     spectrum_rows = {}
     for name, each in found.spectra.items():

@@ -3,7 +3,7 @@
 A pass is a path x_1 = f_1(x_0), ..., x_L = f_L(x_(L-1)) of the residual streams of a whole text, through t = 1/L, ...,
 1. With J = J_L ... J_1 the product of the Jacobians along it, the finite-time exponents are the logarithms of the
 singular values of J, per unit of depth; as t runs from 0 to 1, a pass is one unit, for Euler and for residual steps.
-The product is worked out by a QR decomposition per depth step (Benettin et al., 1980; Eckmann & Ruelle, "Ergodic theory
+The product is computed by a QR decomposition per depth step (Benettin et al., 1980; Eckmann & Ruelle, "Ergodic theory
 of chaos", 1985), so that nothing overflows on paths of many steps.
 
 Tong et al. (Neural ODE Transformers, ICLR 2025) show an exponent per token, from the Jacobian of one position with
@@ -33,12 +33,12 @@ from tipshare.validation import check_whole
 
 # Directions that are pushed through a pass at the same time: bounds memory on long texts.
 AT_ONCE = 16
-# Numbers in the residual streams of a text, up to which the whole spectrum is worked out.
+# Numbers in the residual streams of a text, up to which the whole spectrum is computed.
 MOST_EXACT = 1_024
-# Directions for longer texts, and rounds forth and back that turn them towards those that grow most.
+# Directions for longer texts, and rounds of subspace iteration that turn them towards those that grow most.
 DIRECTIONS, ROUNDS = 16, 4
-# Sensitivities follow every direction of the last stream for texts of so many positions times width, and DIRECTIONS
-# beyond: 65 positions of a model 256 wide.
+# Up to this many positions times width, sensitivities follow every direction of the last stream, and DIRECTIONS beyond:
+# 65 positions of a model 256 wide.
 MOST_SENSED = 65 * 256
 # Products whose singular values lie within e^23 of each other are multiplied out in float64 without loss that matters.
 MOST_SPREAD = 23.0

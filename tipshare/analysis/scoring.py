@@ -99,7 +99,7 @@ class ScoringShape(NamedTuple):
 
 
 def scoring_shape(length: int, context: int, stride: int | None = None) -> ScoringShape:
-    """How `score` cuts a text of so many tokens for a model with this context."""
+    """How `score` cuts a text of this many tokens for a model with this context."""
     stride = max(1, context // 2) if stride is None else check_whole("stride", stride, 1, context)
     width = min(context, round_up(length))
     windows = len(window_starts(length, width, stride))

@@ -18,7 +18,7 @@ from tipshare.model.block import Block, Mlp
 from tipshare.model.depth import depths
 from tipshare.model.language_model import LanguageModel
 
-# The products whose spectra are worked out, in the words of readers.
+# The products whose spectra are computed, with the names that readers see.
 PRODUCTS = {
     "query-key": "query-key, per head",
     "value-output": "value-output, per head",

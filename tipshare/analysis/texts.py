@@ -100,7 +100,7 @@ def along_path(model: LanguageModel, tokens: NamedArray, steps: int | None, meas
 
 
 def finite(what: str, values: np.ndarray) -> np.ndarray:
-    """`values`, or a ValueError if some of them are no numbers."""
+    """`values`, or a ValueError if any of them is NaN or infinite."""
     if not np.isfinite(values).all():
         raise ValueError(
             f"the {what} of this model are NaN or infinite: its weights are damaged, or training diverged; load "

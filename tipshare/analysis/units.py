@@ -19,7 +19,7 @@ from tipshare.model.depth import check_depth, depths, turns_of_time
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.parameters import count_parameters
 
-# Points of a curve over t, besides the depths the model was trained at: at least so many, and so many on every turn of
+# Points of a curve over t besides the depths of training: at least LEAST_POINTS, and POINTS_PER_TURN in every period of
 # the fastest feature of t, so that the curve shows what the model does and not an alias of it.
 LEAST_POINTS = 50
 POINTS_PER_TURN = 6

@@ -1,7 +1,7 @@
 """checksums.json: size and sha256 of every file that loading reads.
 
 A changed byte in any of those files is noticed when a checkpoint is loaded, unless the caller passes `verify=False`.
-The sums find damage and mix-ups; they are no defence against someone who changes a file and its sum together.
+The sums find damage and mix-ups; they do not protect against someone who changes a file and its sum together.
 
 Files written before version 2 also hold a `fingerprint` for each file, which is no longer read.
 """
@@ -27,7 +27,7 @@ VERSION = 2
 FIELDS = {1: {"size", "sha256", "fingerprint"}, 2: {"size", "sha256"}}
 SHA256 = re.compile(r"[0-9a-f]{64}")
 THREADS = 4
-# Hashing can be given up between blocks; with smaller ones it would wait for Python's lock too often.
+# Hashing can be stopped between blocks; with smaller ones it would wait for Python's lock too often.
 BLOCK = 64 * 2**20
 
 

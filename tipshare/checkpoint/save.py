@@ -122,10 +122,15 @@ def _collect_tensors(model: LanguageModel, dtype: Any) -> dict[str, np.ndarray]:
     dtypes = {str(array.dtype) for array in tensors.values()}
     if len(dtypes) > 1 or next(iter(tensors.values())).dtype not in DTYPE_CODES:
         raise ValueError(f"the weights are {', '.join(sorted(dtypes))}; pass dtype='float32' or dtype='bfloat16'")
+    check_finite(tensors)
+    return tensors
+
+
+def check_finite(tensors: dict[str, np.ndarray]) -> None:
+    """Raise ValueError if there is NaN or infinity in an array that is to be saved."""
     for name, array in tensors.items():
         if not is_finite(array):
-            raise ValueError(f"{name} holds NaN or infinity: this model would be of no use, save an earlier step")
-    return tensors
+            raise ValueError(f"{name} holds NaN or infinity: the saved model would be of no use, save an earlier step")
 
 
 def check_dtype(dtype: Any) -> np.dtype:

@@ -1,4 +1,4 @@
-"""Which tensors a checkpoint must hold: those of the model that its config asks for, no more and no less."""
+"""Which tensors a checkpoint must hold: those of the model that its config describes, no more and no less."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -48,7 +48,7 @@ def _read_index(folder: Path, sums: dict[str, FileSum]) -> dict[str, str]:
     for tensor, name in places.items():
         if not isinstance(name, str) or not SHARD_NAME.fullmatch(name):
             raise CheckpointError(
-                f"{INDEX} puts {tensor!r:.80} into {name!r:.80}, which is no weights file of this folder"
+                f"{INDEX} puts {tensor!r:.80} into {name!r:.80}, which is not a weights file of this folder"
             )
     if set(places.values()) != listed:
         wrong = sorted(set(places.values()) ^ listed)
@@ -57,7 +57,7 @@ def _read_index(folder: Path, sums: dict[str, FileSum]) -> dict[str, str]:
 
 
 def check_tensors(stored: StoredConfig, headers: dict[str, Header]) -> LanguageModel:
-    """The shapes of the model that the config asks for, if the files hold exactly its tensors."""
+    """The shapes of the model that the config describes, if the files hold exactly its tensors."""
     found = {tensor: entry for header in headers.values() for tensor, entry in header.tensors.items()}
     places = {tensor: name for name, header in headers.items() for tensor in header.tensors}
     if len(found) != sum(len(header.tensors) for header in headers.values()):
@@ -84,7 +84,7 @@ def check_tensors(stored: StoredConfig, headers: dict[str, Header]) -> LanguageM
 
 
 def _check_plausible(config: ModelConfig, count: int) -> None:
-    """Refuse sizes that the files cannot hold, before shapes are worked out."""
+    """Refuse sizes that the files cannot hold, before shapes are computed."""
     # Every kind stores these matrices whole, whatever else it has.
     least = config.hidden_dim * (2 * config.vocab_size + 4 * config.hidden_dim)
     if least > count:

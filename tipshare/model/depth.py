@@ -47,7 +47,7 @@ class Solver:
     weights: tuple[float, ...]
 
 
-# Every t at which a pass reads weights is known beforehand: they are worked out at once, scanned over, frozen, and in
+# Every t at which a pass reads weights is known beforehand: they are computed at once, scanned over, frozen, and in
 # generation each evaluation has a cache. diffrax instead calls the field at a t of its own within its own loop.
 #
 # The grid 1/L, 2/L, ..., 1 says that a step reads the weights at its end. Midpoint takes its first half step in the

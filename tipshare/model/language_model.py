@@ -226,7 +226,7 @@ class LanguageModel(eqx.Module):
         return self.source.reads_time or any(array.has_axis("depth") for array in arrays)
 
     def freeze(self, steps: int | None = None, *, solver: str | None = None) -> Self:
-        """The same function with the weights of every depth step worked out: no generator and no gate network left.
+        """The same function with the weights of every depth step computed: no generator and no gate network is left.
 
         Args:
             steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.

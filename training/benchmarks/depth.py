@@ -36,7 +36,7 @@ class Writer:
         self._model, self._text, self._depth = model, text, {"steps": steps, "solver": solver}
 
     def seconds(self, new_bytes: int) -> float:
-        """To write so many bytes after a short prompt; to read a prompt that fills the context and write one."""
+        """Seconds to write this many bytes: after a short prompt or, for one byte, after one that fills the context."""
         prompt = self._text[:PROMPT_BYTES] if new_bytes > 1 else self._text
         began = time.perf_counter()
         generate(self._model, prompt, max_bytes=new_bytes, top_k=TOP_K, **self._depth)

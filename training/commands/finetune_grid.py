@@ -26,7 +26,7 @@ class FinetuneGrid:
     seeds: Annotated[tuple[int, ...], optional("INT ...", " ".join(map(str, FINETUNE.seeds)))] = FINETUNE.seeds
     """Seeds of the runs at another depth on the same text; the others take the first."""
     first: Annotated[int | None, optional("N", "all")] = None
-    """Only so many of the runs; the most telling ones come first."""
+    """Start at most this many of the runs; the most informative ones come first."""
     plan: bool = False
     """Only list the runs, and what their training steps take together."""
 

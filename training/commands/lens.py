@@ -35,7 +35,7 @@ class Lens:
 
         checkpoint = open_checkpoint(self.checkpoint)
         if self.out is None and checkpoint.origin in ("cache", "Hub"):
-            raise ValueError(f"{self.checkpoint} is a download: say where the lens shall go, with --out FOLDER")
+            raise ValueError(f"{self.checkpoint} is a download: say where to write the lens, with --out FOLDER")
         if checkpoint.adapter is not None:
             raise ValueError(f"{self.checkpoint} is an adapter: merge it into its base and give that folder")
         model = checkpoint.load("float32")

@@ -28,7 +28,7 @@ from training.engine.state import SavedState, flatten, load_newest, save_state, 
 from training.engine.step import Program
 from training.results.records import RunRecord
 
-# Several processes compare every so many steps whether one of them was asked to stop.
+# Number of training steps after which several processes compare whether one of them was asked to stop.
 AGREE_EVERY = 10
 SAMPLE = tipshare.Sampling(max_bytes=120)
 

@@ -63,7 +63,7 @@ class Start:
 
 
 def join(trained: Any, fixed: Any) -> Any:
-    """One tree of the two that `Start.split` gives; the first alone if there is no second."""
+    """Puts the two trees of `Start.split` together; the first alone if there is no second."""
     if fixed is None:
         return trained
     return jax.tree.map(

@@ -7,7 +7,7 @@ from typing import Any
 import jax.random as jr
 
 import tipshare
-from tipshare.adapters.apply import ALL_TARGETS
+from tipshare.adapters.apply import ALL_TARGETS, settings_of
 from tipshare.adapters.description import digest_of, prepare
 from tipshare.checkpoint import Checkpoint, open_checkpoint
 from tipshare.model.low_rank import AlongDepth
@@ -106,17 +106,8 @@ class Choices:
         facts: dict[str, Any] = {"method": self.method, "to_layers": self.to_layers}
         if model.adapters is None:
             return facts
-        adapters = dict(model.adapters.items())
-        some = next(iter(adapters.values()))
-        rank = some.down.axis_size("rank")
-        along_depth = self.along_depth or "shared"
-        return {
-            **facts,
-            "rank": rank,
-            "alpha": some.scale * rank,
-            "targets": list(adapters),
-            "along_depth": along_depth,
-        }
+        settings = settings_of(model)
+        return {**facts, **settings, "targets": list(settings["targets"])}
 
 
 def corpus_of(checkpoint: Checkpoint) -> str:

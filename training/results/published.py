@@ -55,9 +55,6 @@ class PublishedExperiment:
     p_values: dict[tuple[str, str], float]
     caveats: tuple[str, ...]
 
-    def result_of(self, kind: str) -> PublishedResult | None:
-        return next((each for each in self.results if each.kind == kind), None)
-
 
 # What is wrong with all published figures.
 FAULTS: tuple[str, ...] = (

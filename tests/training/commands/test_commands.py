@@ -86,8 +86,8 @@ def test_wrong_input_is_one_line_and_exit_code_2(capsys, arguments, message):
     assert errors.count("\n") == 1
 
 
-def test_train_then_evaluate_and_sweep_skips_what_is_done(tmp_path, capfd, monkeypatch, compilation_cache):
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(compilation_cache))
+@pytest.mark.slow
+def test_train_then_evaluate_and_sweep_skips_what_is_done(tmp_path, capfd, monkeypatch):
     monkeypatch.chdir(ROOT)
     shared = ["--set", *SHORT, *CHANGES, "--out", str(tmp_path / "runs")]
     assert main(["train", "quick", "--model", "standard", *shared]) == 0

@@ -68,6 +68,7 @@ def test_layers_of_their_own_have_no_other_depth(make_run, stream):
         train(make_run("standard", "depth_steps=[1,2,4]"), stream=stream)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [(), ("consistency=0.1", "depth_growth=0.5", "average_tail=0.5")],

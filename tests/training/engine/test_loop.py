@@ -22,6 +22,7 @@ from training.engine.step import Program
 from training.results.records import read_records
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_ends_bit_identical_to_one_that_was_not(make_run, corpus, stream):
     model = "time-indexed-mlp"
     whole = train(make_run(model, folder="whole"), stream=stream)
@@ -79,6 +80,7 @@ def test_a_finished_run_is_not_run_again(make_run, corpus, stream):
     assert read_records(run.collection) == [record]  # the collection is made whole again
 
 
+@pytest.mark.slow
 def test_a_damaged_state_falls_back_to_the_one_before_and_says_so(make_run, corpus, stream):
     whole = train(make_run(folder="whole"), stream=stream)
     with pytest.raises(OSError, match="the disk is gone"):
@@ -108,6 +110,7 @@ def test_a_folder_of_another_run_is_refused(make_run, corpus, stream):
         train(changed, stream=stream)
 
 
+@pytest.mark.slow
 def test_divergence_stops_the_run_and_keeps_the_last_good_state(make_run, stream):
     run = make_run("standard", "learning_rate=1e18", "save_every=1", "num_steps=50", "evaluate_every=50")
     with pytest.raises(DivergedError, match="smaller learning rate") as error:
@@ -118,6 +121,7 @@ def test_divergence_stops_the_run_and_keeps_the_last_good_state(make_run, stream
         assert all(np.isfinite(array).all() for array in arrays.values())
 
 
+@pytest.mark.slow
 def test_accumulated_passes_equal_one_large_batch(make_run, stream):
     large = train(make_run("standard", "batch_size=4", folder="large"), stream=stream)
     small = train(make_run("standard", "batch_size=2", "accumulate=2", folder="small"), stream=stream)
@@ -125,6 +129,7 @@ def test_accumulated_passes_equal_one_large_batch(make_run, stream):
     assert small.tokens_seen == large.tokens_seen
 
 
+@pytest.mark.slow
 def test_bfloat16_passes_keep_float32_weights(make_run, stream):
     exact = train(make_run(folder="exact"), stream=stream)
     run = make_run("standard", "precision=bfloat16", folder="rounded")

@@ -4,6 +4,7 @@ import random
 import signal
 import time
 
+import pytest
 from safetensors.numpy import load_file
 
 from tests.training.engine.processes import CHANGES, finish, start, wait_until
@@ -12,19 +13,20 @@ from training.engine.state import saved_steps
 from training.results.records import RunRecord, read_records
 
 
-def test_a_run_killed_at_random_moments_ends_bit_identical_to_one_never_stopped(tmp_path, compilation_cache):
+@pytest.mark.slow
+def test_a_run_killed_at_random_moments_ends_bit_identical_to_one_never_stopped(tmp_path):
     text = tmp_path / "text.txt"
     text.write_bytes(bytes(random.Random(5).choices(range(97, 105), k=8_000)))
     changes = ["num_steps=800", "save_every=50", "evaluate_every=300", "batch_size=2", "length=8", "sample_every=0"]
     arguments = ["train", "quick", "--model", "standard", "--data-dir", str(text), "--set", *changes, *CHANGES]
 
     def launch(out: str):
-        return start([*arguments, "--out", str(tmp_path / out)], compilation_cache)
+        return start([*arguments, "--out", str(tmp_path / out)])
 
     def launch_waiting(step: int):
         """Waits there for a signal, so that none can come too late."""
         given = [str(step), *arguments, "--out", str(tmp_path / "killed")]
-        return start(given, compilation_cache, module="tests.training.engine.waiting")
+        return start(given, module="tests.training.engine.waiting")
 
     code, _, errors = finish(launch("whole"))
     assert code == 0, errors

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +16,9 @@ from training.engine.sharding import Placement, start_processes
 from training.results.records import read_records
 
 
-def test_eight_devices_give_the_loss_curve_of_one_and_resume(tmp_path, compilation_cache):
-    settings = environment(compilation_cache, "--xla_force_host_platform_device_count=8")
+@pytest.mark.slow
+def test_eight_devices_give_the_loss_curve_of_one_and_resume(tmp_path):
+    settings = environment("--xla_force_host_platform_device_count=8")
     command = [sys.executable, "-m", "tests.training.engine.eight_devices", str(tmp_path), "standard"]
     done = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -41,19 +41,20 @@ def train_tiny(num_steps: int) -> list[str]:
     return ["train", "quick", "--model", "time-indexed-mlp", "--set", *changes]
 
 
-def start_two(arguments: list[str], cache: Path) -> list[subprocess.Popen]:
+def start_two(arguments: list[str]) -> list[subprocess.Popen]:
     """Two processes that train one model together."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
     together = ["--devices", "fully-sharded", "--distributed", "--coordinator", address, "--num-processes", "2"]
-    return [start([*arguments, *together, "--process-id", str(number)], cache) for number in range(2)]
+    return [start([*arguments, *together, "--process-id", str(number)]) for number in range(2)]
 
 
-def test_two_processes_give_the_loss_curve_of_one(tmp_path, compilation_cache):
+@pytest.mark.slow
+def test_two_processes_give_the_loss_curve_of_one(tmp_path):
     arguments = train_tiny(20)
     assert main([*arguments, "--out", str(tmp_path / "one")]) == 0
-    for process in start_two([*arguments, "--out", str(tmp_path / "two")], compilation_cache):
+    for process in start_two([*arguments, "--out", str(tmp_path / "two")]):
         code, _, errors = finish(process)
         assert code == 0, errors
     (one,), (two,) = (read_records(tmp_path / name / "runs.jsonl") for name in ("one", "two"))
@@ -62,8 +63,9 @@ def test_two_processes_give_the_loss_curve_of_one(tmp_path, compilation_cache):
     np.testing.assert_allclose(two.curve, one.curve, rtol=0, atol=1e-4)
 
 
-def test_a_signal_to_one_of_two_processes_stops_both_at_the_same_step(tmp_path, compilation_cache):
-    processes = start_two([*train_tiny(100_000), "--out", str(tmp_path)], compilation_cache)
+@pytest.mark.slow
+def test_a_signal_to_one_of_two_processes_stops_both_at_the_same_step(tmp_path):
+    processes = start_two([*train_tiny(100_000), "--out", str(tmp_path)])
     # The first state: by then both are in the loop.
     wait_until(lambda: any(tmp_path.rglob("step-*.json")), processes[0])
     processes[1].send_signal(signal.SIGTERM)

@@ -88,6 +88,7 @@ def assert_same_outcome(out, undisturbed) -> None:
     assert_same_arrays(weights, undisturbed[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", STOPS)
 def test_a_signal_before_the_end_stops_the_run_which_then_continues(
     moment, text, tmp_path, undisturbed, monkeypatch, capsys
@@ -105,6 +106,7 @@ def test_a_signal_before_the_end_stops_the_run_which_then_continues(
     assert_same_outcome(tmp_path, undisturbed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", FINISHES)
 def test_a_signal_once_the_checkpoint_is_written_lets_the_run_finish(moment, text, tmp_path, undisturbed, monkeypatch):
     signal_during(monkeypatch, *FINISHES[moment], signal.SIGTERM)
@@ -112,12 +114,13 @@ def test_a_signal_once_the_checkpoint_is_written_lets_the_run_finish(moment, tex
     assert_same_outcome(tmp_path, undisturbed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("moment", "number"), [("return", "SIGTERM"), ("atexit", "SIGINT"), ("shutdown", "SIGTERM"), ("shutdown", "SIGINT")]
 )
-def test_a_signal_at_exit_leaves_the_exit_code(moment, number, text, tmp_path, undisturbed, compilation_cache):
+def test_a_signal_at_exit_leaves_the_exit_code(moment, number, text, tmp_path, undisturbed):
     given = [moment, number, *arguments(text, tmp_path)]
-    process = start(given, compilation_cache, module="tests.training.engine.signalled")
+    process = start(given, module="tests.training.engine.signalled")
     code, _, errors = finish(process)
     assert (code, errors) == (0, "")
     assert_same_outcome(tmp_path, undisturbed)
@@ -137,13 +140,14 @@ def test_a_repeated_sigterm_is_one_request_and_a_second_sigint_interrupts():
         os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_to_a_sweep_stops_its_run_and_the_sweep(number, text, tmp_path, compilation_cache):
+def test_a_signal_to_a_sweep_stops_its_run_and_the_sweep(number, text, tmp_path):
     """SIGTERM goes to the sweep alone, SIGINT to all processes of the terminal, as each usually does."""
     changed = [*CHANGED, "num_steps=1000000000", "save_every=1", "evaluate_every=1000000000"]
     options = ["--data-dir", str(text), "--set", *changed, *CHANGES, "--out", str(tmp_path)]
     sweep = ["sweep", "quick", "--models", "standard", "--seeds", "0", "1", *options]
-    process = start(sweep, compilation_cache, process_group=0)
+    process = start(sweep, process_group=0)
     wait_until(lambda: any(tmp_path.rglob("step-*.json")), process)
     if number == signal.SIGTERM:
         process.send_signal(number)

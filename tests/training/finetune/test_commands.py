@@ -43,7 +43,7 @@ def folder(tmp_path_factory) -> Path:
         (
             "standard",
             "--corpus builtin --targets gates",
-            "target 'gates' is no dense layer of this standard; there are",
+            "target 'gates' is not a dense layer of this standard; there are",
         ),
         ("standard", "--corpus builtin --depth-steps 5", "standard with weights='own' has exactly 2 layers"),
         ("time-indexed-mlp", "--corpus builtin --depth-steps 0", "steps=0 must be a whole number, at least 1"),
@@ -91,7 +91,7 @@ def test_the_grid_has_every_run_once_and_each_can_be_started(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_two_processes_give_the_adapters_of_one(folder, tmp_path, compilation_cache):
+def test_two_processes_give_the_adapters_of_one(folder, tmp_path):
     settings = ["num_steps=6", "warmup_steps=0", "batch_size=4", "evaluation_windows=8"]
     arguments = [
         "finetune",
@@ -102,7 +102,7 @@ def test_two_processes_give_the_adapters_of_one(folder, tmp_path, compilation_ca
         *settings,
     ]
     assert main([*arguments, "--out", str(tmp_path / "one")]) == 0
-    for process in start_two([*arguments, "--out", str(tmp_path / "two")], compilation_cache):
+    for process in start_two([*arguments, "--out", str(tmp_path / "two")]):
         code, _, errors = finish(process)
         assert code == 0, errors
     (one,), (two,) = (read_records(tmp_path / name / "runs.jsonl") for name in ("one", "two"))

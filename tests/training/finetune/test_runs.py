@@ -77,6 +77,7 @@ def test_only_the_chosen_arrays_move(method, changes, make_finetuning):
         assert mean.keys() == before.keys()
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_of_adapters_ends_bit_identical(make_finetuning, base, corpus, stream):
     whole = train(make_finetuning(folder="whole", method="lora", rank=2, first_text=corpus), stream=stream)
     broken = make_finetuning(
@@ -103,6 +104,7 @@ def test_an_interrupted_run_of_adapters_ends_bit_identical(make_finetuning, base
         assert final[name] == pytest.approx(float(model.compute_loss(windows[:, :-1], windows[:, 1:])), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_another_depth_is_compared_with_the_depth_of_the_checkpoint(make_finetuning, base, stream):
     run = make_finetuning("num_steps=2", method="gates", depth_steps=3)
     record = train(run, stream=stream)
@@ -117,6 +119,7 @@ def test_another_depth_is_compared_with_the_depth_of_the_checkpoint(make_finetun
     assert record.model == "time-indexed-mlp, gates, 3 depth steps"
 
 
+@pytest.mark.slow
 def test_one_block_grows_into_layers_of_its_own(make_finetuning, stream):
     run = make_finetuning("num_steps=1", method="norms", depth_steps=3, to_layers=True)
     record = train(run, stream=stream)

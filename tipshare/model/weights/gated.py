@@ -1,7 +1,7 @@
 """Shared weights with a gate per unit: `W(t) = W * sigmoid(g(t))`."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -63,6 +63,19 @@ def gate_layers(config: ModelConfig, part: Any, Time: Axis, *, key: PRNGKeyArray
     return dataclasses.replace(part, **changes)
 
 
+def gated_block(config: ModelConfig, Time: Axis, gate_mixer: Callable[..., Any], *, key: PRNGKeyArray) -> Block:
+    """One block with gated attention, generated norms, and the mixer that `gate_mixer` makes of its own."""
+    k_block, k_attention, k_mixer, k_first, k_second = jr.split(key, 5)
+    block = Block.init(config, key=k_block)
+    return dataclasses.replace(
+        block,
+        attention_norm=Generated.init(config, block.attention_norm, key=k_first),
+        attention=gate_layers(config, block.attention, Time, key=k_attention),
+        mixer_norm=Generated.init(config, block.mixer_norm, key=k_second),
+        mixer=gate_mixer(config, block.mixer, Time, key=k_mixer),
+    )
+
+
 class GatedWeights(WeightSource):
     """One shared block; attention and mixer are gated by t, and the norms are generated from t."""
 
@@ -70,12 +83,4 @@ class GatedWeights(WeightSource):
     reads_time = True
 
     def init(self, config: ModelConfig, Time: Axis, *, key: PRNGKeyArray) -> Block:
-        k_block, k_attention, k_mixer, k_first, k_second = jr.split(key, 5)
-        block = Block.init(config, key=k_block)
-        return dataclasses.replace(
-            block,
-            attention_norm=Generated.init(config, block.attention_norm, key=k_first),
-            attention=gate_layers(config, block.attention, Time, key=k_attention),
-            mixer_norm=Generated.init(config, block.mixer_norm, key=k_second),
-            mixer=gate_layers(config, block.mixer, Time, key=k_mixer),
-        )
+        return gated_block(config, Time, gate_layers, key=key)

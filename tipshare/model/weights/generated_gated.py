@@ -12,8 +12,8 @@ from tipshare.config import ModelConfig
 from tipshare.model.block import Block
 from tipshare.model.depth import TimeIndexed
 from tipshare.model.layers import GateSlot, Linear
-from tipshare.model.weights.gated import Gate, gate_layers
-from tipshare.model.weights.generated import Generated, GeneratedArray, TimeMlp, take_out_arrays
+from tipshare.model.weights.gated import Gate, gated_block
+from tipshare.model.weights.generated import GeneratedArray, TimeMlp, take_out_arrays
 from tipshare.model.weights.source import WeightSource
 
 
@@ -86,12 +86,4 @@ class GeneratedGatedWeights(WeightSource):
     reads_time = True
 
     def init(self, config: ModelConfig, Time: Axis, *, key: PRNGKeyArray) -> Block:
-        k_block, k_attention, k_mixer, k_first, k_second = jr.split(key, 5)
-        block = Block.init(config, key=k_block)
-        return dataclasses.replace(
-            block,
-            attention_norm=Generated.init(config, block.attention_norm, key=k_first),
-            attention=gate_layers(config, block.attention, Time, key=k_attention),
-            mixer_norm=Generated.init(config, block.mixer_norm, key=k_second),
-            mixer=GeneratedGatedMixer.init(config, block.mixer, Time, key=k_mixer),
-        )
+        return gated_block(config, Time, GeneratedGatedMixer.init, key=key)
