@@ -26,20 +26,22 @@ def price_in_words(records: Sequence[RunRecord]) -> str:
     return f"The price of drawing the depth, drawn minus fixed: {'; '.join(told)}." if told else ""
 
 
-def reach_in_words(records: Sequence[RunRecord]) -> str:
-    """How far models stray from their own loss within the depths they drew; empty if it was not measured."""
+def reach_in_words(records: Sequence[RunRecord], only: str | None = None) -> str:
+    """How far models, or one of them, stray from their own loss within the depths they drew; empty if it was not
+    measured.
+    """
     fixed, sentences = losses_at_depths(records, FIXED), []
     for label, losses in losses_at_depths(records, ELASTIC).items():
         few, many = min(losses.trained), max(losses.trained)
         apart = _largest(losses, few, many)
-        if apart is None:
+        if apart is None or only not in (None, label):
             continue
         sentence = (
-            f"Between {few} and {many} depth steps, {title_of(label)} is at most {apart:.3f} nats per byte from its "
-            f"loss at {losses.own}"
+            f"Trained at drawn depths, {title_of(label)} is at most {apart:.3f} nats per byte from its loss at "
+            f"{losses.own} depth steps anywhere between {few} and {many}"
         )
         alone = _largest(fixed[label], few, many) if label in fixed else None
-        sentence += f"; trained at {fixed[label].own} alone, {alone:.3f}" if alone is not None else ""
+        sentence += f"; trained at {fixed[label].own} alone, up to {alone:.3f}" if alone is not None else ""
         sentences.append(f"{sentence}.")
     return " ".join(sentences)
 

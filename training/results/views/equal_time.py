@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tipshare.kinds import title_of
+from training.results.formatting import show_p
 from training.results.groups import group_records
 from training.results.leading import TUNED
 from training.results.records import RunRecord
@@ -88,6 +89,25 @@ def curve_pairs(records: Sequence[RunRecord], report: Report) -> dict[tuple[str,
             key = (_name(shape), label, round(at[label]), round(at[BASELINE]))
             pairs[key] = compare(label, BASELINE, summaries)
     return corrected(pairs)
+
+
+def equal_time_in_words(pairs: Mapping[tuple[str, str, int, int], Comparison], label: str) -> str:
+    """What one model reaches in the time of the plain transformer, at every batch size; empty if not measured."""
+    told = []
+    for (shape, name, steps, plain), pair in pairs.items():
+        if name == label:
+            side = "lower" if pair.difference < 0 else "higher"
+            verdict = "significant" if pair.is_significant else "not significant"
+            test = (
+                f"{verdict}, p = {show_p(pair.p_holm)} over {pair.num_seeds} seeds"
+                if pair.test
+                else "one seed, no test"
+            )
+            told.append(
+                f"At equal training time with batches of {shape} ({steps:,} of its steps, {plain:,} of "
+                f"{title_of(BASELINE)}), {title_of(label)} is {abs(pair.difference):.3f} nats per byte {side} ({test})."
+            )
+    return " ".join(told)
 
 
 def equal_time_table(pairs: Mapping[tuple[str, str, int, int], Comparison]) -> Table:
