@@ -13,7 +13,7 @@ def main() -> int:
 
     training.measure = functools.partial(training.measure, kinds=("time-indexed-mlp",))
     generation.measure = functools.partial(
-        generation.measure, models=(("time-indexed-mlp", "default"),), speed_only=True
+        generation.measure, models=(("time-indexed-mlp", "default"),), depths=(3,), speed_only=True
     )
     steps.measure = functools.partial(steps.measure, models=("time-indexed-mlp",), batches=(2,))
     return run(sys.argv[1:])

@@ -39,6 +39,7 @@ from training.results.views.document_tables import (
     depth_table,
     generation_table,
     machine_in_words,
+    other_depths_table,
     shape_table,
     timeline_table,
     training_table,
@@ -92,7 +93,8 @@ def speed_tables(name: str, make_table: Callable[[dict], Table]) -> Callable[[Pa
     def write(folder: Path) -> str:
         parts: list[str | Table] = []
         for report in read_reports(folder, name):
-            parts += [machine_in_words(report), make_table(report)]
+            table = make_table(report)
+            parts += [machine_in_words(report), table] if table.rows else []
         return join(*parts) if parts else NOT_YET
 
     return write
@@ -143,6 +145,7 @@ PARTS: tuple[Part, ...] = (
     Part("docs/results/finetuning.md", "depth", finetuned_depths),
     Part("docs/results/speed.md", "training speed", speed_tables("training", training_table), "benchmarks"),
     Part("docs/results/speed.md", "generation speed", speed_tables("generation", generation_table), "benchmarks"),
+    Part("docs/results/speed.md", "other depths", speed_tables("generation", other_depths_table), "benchmarks"),
     Part(DYNAMICS_PAGE, "eigenvalues", of_dynamics(growth_in_words, growth_table), "benchmarks"),
     Part(DYNAMICS_PAGE, "flow", of_dynamics(text_in_words, flow_table), "benchmarks"),
     Part(DYNAMICS_PAGE, "lens", of_dynamics(text_in_words, reading_table), "benchmarks"),
