@@ -66,6 +66,7 @@ class ModelConfig:
         time: `indexed` shows the block its depth t; `constant` holds t at 0, the control.
         branches: `sequential` lets the mixer read what attention wrote; `parallel` lets both read the same input.
         positions: How the model tells positions apart.
+        query_key_norm: Scale every query and key to the same size, so that scores stay bounded at any depth.
         mlp_ratio: Width of the MLP in units of `hidden_dim`.
         state_dim: States of the SSM mixer.
         selective: Let the step size of the SSM mixer depend on the input; otherwise its recurrence is the same at
@@ -109,6 +110,7 @@ class ModelConfig:
     time: Time = "indexed"
     branches: Branches = "sequential"
     positions: Positions = "rotary"
+    query_key_norm: bool = True
     mlp_ratio: float = 4.0
     state_dim: int = 64
     selective: bool = True
@@ -235,8 +237,9 @@ class ModelConfig:
         fields = dict(fields)
         config_class = config_class_of(fields.pop("kind", None))
         if "time_frequencies" in fields:
-            # Written before there was a choice of features.
+            # Complete, and so maybe written before there was a choice of features, or of norms in attention.
             fields.setdefault("time_features", "published")
+            fields.setdefault("query_key_norm", False)
         check_names(config_class, fields, "field")
         return config_class(**fields)
 

@@ -16,6 +16,7 @@ _PUBLISHED_TIME = {
     "time_frequencies": 32,
     "time_dim": 64,
     "positions": "none",
+    "query_key_norm": False,
 }
 _LARGER_TIME = {"time_frequencies": 64, "time_dim": 129}
 

@@ -59,10 +59,12 @@ def test_features_of_the_step_size_tell_two_depths_apart():
     np.testing.assert_allclose([coarse[-2:], fine[-2:]], [[1 / 2, 1 / 4], [1 / 8, 3 / 4]])
 
 
-def test_configs_from_before_the_choice_of_features_keep_the_published_ones():
+def test_configs_from_before_a_choice_keep_what_there_was():
     stored = tipshare.TimeIndexedSsmConfig(time_features="smooth").to_dict()
     stored.pop("time_features")
-    assert tipshare.ModelConfig.from_dict(stored).time_features == "published"
+    stored.pop("query_key_norm")
+    config = tipshare.ModelConfig.from_dict(stored)
+    assert (config.time_features, config.query_key_norm) == ("published", False)
 
 
 @each_config

@@ -1,12 +1,15 @@
 """Each plain layer against a few lines of numpy."""
 
+import dataclasses
+
 import haliax as hax
 import jax
 import numpy as np
 import pytest
 from haliax import Axis
 
-from tipshare.model.attention import attend
+import tipshare
+from tipshare.model.attention import NORMED_SIZE, Attention, attend, scale_to_size
 from tipshare.model.layers import LayerNorm, Linear, ShortConvolution
 from tipshare.model.positions import Place, rotate
 
@@ -68,6 +71,21 @@ def test_attention_averages_visible_values_by_softmax():
             scores = k[row, seen] @ q[row, position] / 2.0  # the root of the head size
             weights = np.exp(scores) / np.exp(scores).sum()
             np.testing.assert_allclose(found[row, position], weights @ v[row, seen], atol=1e-5)
+
+
+def test_queries_and_keys_of_one_size_make_scores_independent_of_the_size_of_the_weights():
+    scaled = np.asarray(scale_to_size(random(Position, Heads, HeadSize)).array)
+    np.testing.assert_allclose(np.square(scaled).mean(-1), NORMED_SIZE**2, rtol=1e-4)
+    x = random(Position, Embed)
+    for normed in (True, False):
+        config = tipshare.StandardConfig(hidden_dim=4, num_heads=2, query_key_norm=normed, use_bias=False)
+        layer = Attention.init(config, key=jax.random.key(0))
+        output = dataclasses.replace(layer.output, weight=layer.output.weight / 10.0)
+        larger = dataclasses.replace(
+            layer, qkv=dataclasses.replace(layer.qkv, weight=layer.qkv.weight * 10.0), output=output
+        )
+        before, after = (each.run(x)[0].array for each in (layer, larger))
+        assert bool(np.allclose(before, after, atol=1e-4)) == normed
 
 
 def test_rotary_scores_depend_on_distance_alone():

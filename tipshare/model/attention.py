@@ -17,6 +17,8 @@ from tipshare.model.positions import Place, keep_text, rotate
 
 # Positions no query may look at get this score; finite, so that a row with no visible key stays free of NaN.
 HIDDEN_SCORE = -1e9
+# Root mean square of the entries of normed queries and keys: scores stay below 1.21 times the root of the head's size.
+NORMED_SIZE = 1.1
 
 
 class AttentionCache(eqx.Module):
@@ -51,6 +53,7 @@ class Attention(eqx.Module):
     output: Linear  # heads, head_size -> embed
     rotary: bool = eqx.field(static=True)
     drop_rate: float = eqx.field(static=True)
+    normed: bool = eqx.field(static=True, default=False)
 
     @staticmethod
     def init(config: ModelConfig, *, key: PRNGKeyArray, output_scale: float = 1.0) -> "Attention":
@@ -63,6 +66,7 @@ class Attention(eqx.Module):
             output=Linear.init((Heads, HeadSize), config.Embed, key=k_output, use_bias=bias, scale=output_scale),
             rotary=config.positions == "rotary",
             drop_rate=config.attn_pdrop,
+            normed=config.query_key_norm,
         )
 
     def run(
@@ -100,7 +104,8 @@ class Attention(eqx.Module):
     def project(
         self, x: NamedArray, place: Place, before: NamedArray | None = None
     ) -> tuple[NamedArray, NamedArray, NamedArray, NamedArray | None]:
-        """Queries and keys, rotated, and values, {..., heads, position, head_size}; and the convolution's last inputs.
+        """Queries and keys, normed and rotated, and values, {..., heads, position, head_size}; and the last inputs of
+        the convolution.
 
         Args:
             before: The last inputs of the convolution in what comes before `x`.
@@ -110,9 +115,18 @@ class Attention(eqx.Module):
             mixed, before = self.convolution.run(x, before)
             x = x + mixed
         query, keys, values = self.qkv.call_unbound(x, "qkv")
+        if self.normed:
+            query, keys = scale_to_size(query), scale_to_size(keys)
         if place.rotation is not None:
             query, keys = rotate(query, place.rotation), rotate(keys, place.rotation)
         return query, keys, values, before
+
+
+def scale_to_size(x: NamedArray) -> NamedArray:
+    """Vectors of one size, whose directions alone decide a score (Dehghani et al., 2023); computed in float32."""
+    wide = x.astype(jnp.float32)
+    size = hax.sqrt(hax.mean(hax.square(wide), "head_size") + 1e-6)
+    return (wide * (NORMED_SIZE / size)).astype(x.dtype)
 
 
 def attend(

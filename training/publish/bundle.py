@@ -12,8 +12,8 @@ from tipshare.config import KINDS
 from training.results.records import append_record
 
 # Git keeps every version of a file, and everyone who clones the project downloads all of them.
-LARGEST_FLOAT32 = 20_000_000
-LARGEST_BUNDLE = 60_000_000
+LARGEST_FLOAT32 = 5_000_000
+LARGEST_BUNDLE = 45_000_000
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from training.recipes.recipe import Recipe, Variant
 PUBLISHED = Recipe(
     name="published-1000",
     summary="the published five-seed protocol on WikiText-2, with causal models",
-    model=dict(hidden_dim=256, num_heads=4, num_layers=6, time_features="published"),
+    model=dict(hidden_dim=256, num_heads=4, num_layers=6, time_features="published", query_key_norm=False),
 )
 
 # What the two protocols of 1,000 tuned steps share. Muon's rates are of its own scale, see `training.engine.muon`.
@@ -32,7 +32,7 @@ TUNED = replace(
         "neural-ode": {"optimizer": "adamw", "learning_rate": 5e-4},
         "time-indexed-mlp": {"learning_rate": 8e-3, "adam_learning_rate": 4e-3},
     },
-    model={**PUBLISHED.model, "time_features": "smooth", "step_features": True},
+    model={**PUBLISHED.model, "time_features": "smooth", "query_key_norm": True, "step_features": True},
 )
 
 # On average six depth steps per training step, so that a run costs what one at six costs.
@@ -42,13 +42,14 @@ SHOWCASE = replace(
     TUNED,
     name="showcase",
     summary="the longer, tuned run behind the bundled checkpoints; depth drawn where weights are defined at every t",
-    num_steps=2_000,
+    num_steps=3_000,
     length=256,
     warmup_steps=200,
     evaluate_every=250,
     full_evaluation=("valid", "test"),
     depth_evaluation=tuple(range(2, 19)),
     sample_every=500,
+    average_tail=0.1,
     **_DRAWN,
     # A model with weights of its own in every layer has one depth.
     by_model={**TUNED.by_model, "standard": {**TUNED.by_model["standard"], "depth_steps": (), "depth_weights": ()}},
