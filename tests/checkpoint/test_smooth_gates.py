@@ -8,7 +8,7 @@ import pytest
 
 import tipshare
 from tipshare.checkpoint import open_checkpoint
-from tipshare.config import KINDS, ModelConfig
+from tipshare.config import KINDS, ModelConfig, TimeFeatures
 from tipshare.model.block import gate_values
 from tipshare.model.depth import FASTEST_WAVE, turns_of_time
 from tipshare.model.language_model import LanguageModel
@@ -39,7 +39,7 @@ def most_extrema(turns: float) -> int:
     return round(4 * turns)
 
 
-def build(kind: str, features: str, frequencies: int) -> LanguageModel:
+def build(kind: str, features: TimeFeatures, frequencies: int) -> LanguageModel:
     config = KINDS[kind](hidden_dim=32, num_heads=4, time_features=features, time_frequencies=frequencies)
     return config.build(key=jr.key(0))
 

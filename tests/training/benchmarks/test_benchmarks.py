@@ -1,6 +1,7 @@
 """Turns of a benchmark: all parties alike, and none that others on the machine have disturbed."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import jax.random as jr
 import pytest
@@ -72,8 +73,8 @@ def test_step_times_are_those_of_each_model_at_every_batch_size(monkeypatch):
 
 def test_models_with_a_choice_are_measured_at_several_depths_relative_to_their_own(monkeypatch):
     monkeypatch.setattr(peer, "stolen_seconds", lambda: 0.0)
-    size = {"num_layers": 2, "hidden_dim": 16, "num_heads": 2, "max_position_embeddings": 8}
-    parties = [
+    size: dict[str, Any] = {"num_layers": 2, "hidden_dim": 16, "num_heads": 2, "max_position_embeddings": 8}
+    parties: list[Any] = [
         SimpleNamespace(name=kind, shape="default", model=KINDS[kind](**size).build(key=jr.key(0)))
         for kind in ("standard", "time-indexed-mlp")
     ]
