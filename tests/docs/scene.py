@@ -40,6 +40,7 @@ RECIPES.update({name: replace(recipe, **_SMALL) for name, recipe in RECIPES.item
 # A program and a verb, and the flags that are added to the shown command unless it has them.
 ADDED: dict[str, dict[str, str]] = {
     "training benchmark": {"--rounds": "1"},
+    "training depth": {"--corpus": "builtin", "--windows": "2", "--rounds": "1", "--depth-steps": "2 3"},
     "training finetune-grid": {},
     "training finetune": {"--set": "num_steps=2 warmup_steps=0 evaluation_windows=2"},
     "training evaluate": {"--corpus": "builtin", "--splits": "valid"},

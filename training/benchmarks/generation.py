@@ -21,6 +21,7 @@ from tipshare.generation.streaming import generate, stream
 from tipshare.generation.unrolled import unroll
 from tipshare.model.language_model import LanguageModel
 from tipshare.presets import preset
+from training.benchmarks.depth import Writer
 from training.benchmarks.peer import Peer, describe_benchmark, measure_turns
 
 PEER = "transformers GPT-2"
@@ -29,6 +30,7 @@ EARLY, LATE = 200, 4_000
 # The time-invariant state space of the published shape is compared with the selective one of the same width.
 MODELS = (*((kind, "default") for kind in KINDS), ("time-indexed-ssm", "published"))
 LONG_CONTEXT_BYTES = LATE + 200
+DEPTHS = (3, 6, 12)
 
 
 class Ours:
@@ -79,6 +81,34 @@ def measure_positions(model: LanguageModel, turns: int = 7) -> float:
     return statistics.median(ratios)
 
 
+def measure_other_depths(ours: Sequence[Ours], depths: Sequence[int], rounds: int) -> dict[str, dict[str, Any]]:
+    """Bytes per second by depth steps, of the models that have a choice; batch 1.
+
+    Ratios are those of the time at the model's own number of depth steps, computed within a round: of writing, and of
+    reading a prompt that fills the context.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for party in (each for each in ours if each.shape == "default" and each.model.config.is_continuous):
+        text = np.random.default_rng(0).integers(0, 256, party.model.config.max_position_embeddings - 1, np.uint8)
+        own = party.model.steps
+        writers = [Writer(party.model, steps, "euler", text.tobytes()) for steps in dict.fromkeys((*depths, own))]
+        writing, reading = (measure_turns(writers, new_bytes, rounds) for new_bytes in (NEW_BYTES, 1))
+        found[party.name] = {
+            writer.name: {
+                "bytes_per_second": NEW_BYTES / statistics.median(writing[writer.name]),
+                "writing_speed": _ratio(writing[str(own)], writing[writer.name]),
+                "reading_speed": _ratio(reading[str(own)], reading[writer.name]),
+            }
+            for writer in writers
+        }
+    return found
+
+
+def _ratio(theirs: Sequence[float], own: Sequence[float]) -> float:
+    """How many times faster than theirs, as the median over rounds."""
+    return statistics.median(first / second for first, second in zip(theirs, own, strict=True))
+
+
 FIRST_BYTE = """
 import sys, time, equinox, jax, tipshare, tipshare.compilation, tipshare.presets
 tipshare.compilation.use_compilation_cache()
@@ -108,12 +138,14 @@ def measure(
     threads: int,
     models: Sequence[tuple[str, str]] = MODELS,
     batches: Sequence[int] = (1, 16),
+    depths: Sequence[int] = DEPTHS,
     speed_only: bool = False,
 ) -> dict[str, Any]:
     """Medians over rounds in which all parties take turns; ratios are computed within a round.
 
     Args:
         models: Kinds and presets.
+        depths: Numbers of depth steps at which the models with a choice are measured too.
     """
     ours = [Ours(kind, shape) for kind, shape in models]
     shape = KINDS["standard"]()
@@ -136,8 +168,7 @@ def measure(
         for name, seconds in taken.items():
             numbers = {"bytes_per_second": batch * NEW_BYTES / statistics.median(seconds)}
             if peers:
-                pairs = zip(taken[PEER], seconds, strict=True)
-                numbers["ratio_to_gpt2"] = statistics.median(theirs / own for theirs, own in pairs)
+                numbers["ratio_to_gpt2"] = _ratio(taken[PEER], seconds)
             parties[name][f"batch_{batch}"] = numbers
     for each in peers:
         each.close()
@@ -150,4 +181,5 @@ def measure(
             numbers["cost_at_4000_over_200"] = measure_positions(party.model)
             cold, warm = measure_first_byte(party.kind, party.shape)
             numbers["first_byte_seconds"] = {"cold": cold, "warm_cache": warm}
+    report["depths"] = measure_other_depths(ours, depths, rounds)
     return report

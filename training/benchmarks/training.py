@@ -15,6 +15,7 @@ from training.engine.costs import TRAINING_TO_FORWARD, formula_flops_per_token
 from training.engine.sharding import Placement
 from training.engine.step import Program
 from training.recipes.library import find_recipe
+from training.recipes.recipe import Recipe
 
 RECIPE = "published-1000"
 # Steps per turn: enough that the overhead of a turn does not count.
@@ -26,12 +27,11 @@ TORCH_PRODUCT = "torch matrix product"
 
 
 class Ours:
-    """The training step of one kind, as in a run."""
+    """The training step of one model of a recipe, as in a run."""
 
-    def __init__(self, kind: str):
-        self.name = kind
-        recipe = find_recipe(RECIPE).for_model(kind)
-        _, self.config = recipe.configure(kind)
+    def __init__(self, label: str, recipe: Recipe):
+        self.name, self.config = recipe.configure(label)
+        recipe = recipe.for_model(label)
         program = Program.of(recipe, self.config, Placement())
         self._parameters, self._state = program.start(0)
         self._step, _ = program.compile_step(self._parameters, self._state)
@@ -86,10 +86,10 @@ class TorchProduct(Peer):
 
 def measure(torch_python: str | None, *, rounds: int, threads: int, kinds: Sequence[str] = tuple(KINDS)) -> dict:
     """Medians over rounds in which all parties take turns; ratios are computed within a round."""
-    ours = [Ours(kind) for kind in kinds]
+    recipe = find_recipe(RECIPE)
+    ours = [Ours(kind, recipe) for kind in kinds]
     product = MatrixProduct()
     shape = KINDS["standard"]()
-    recipe = find_recipe(RECIPE)
     settings = {
         "threads": threads,
         "batch": recipe.batch_size,

@@ -4,7 +4,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -16,8 +16,9 @@ from training.commands.options import optional
 class Benchmark:
     """Measure speed. All programs take turns within each round, so that a busy machine slows them alike."""
 
-    what: Annotated[Literal["training", "generation"], tyro.conf.Positional] = "training"
-    """Training steps, or text generation."""
+    what: Annotated[Literal["training", "generation", "steps"], tyro.conf.Positional] = "training"
+    """Training steps of the published protocol, text generation, or training steps of the tuned protocol at two batch
+    sizes."""
     torch_python: Annotated[str | None, optional("PATH", "no comparison with torch")] = None
     """A Python with torch and transformers (pip install 'tipshare[bench]' in an environment of its own)."""
     rounds: int = 7
@@ -34,12 +35,23 @@ class Benchmark:
             raise ValueError(f"{self.torch_python} is not a file: give the path of a Python that has torch")
         if self.out is not None and not self.out.parent.is_dir():
             raise ValueError(f"--out {self.out}: there is no folder {self.out.parent}; make it first")
-        if self.what == "training":
-            from training.benchmarks.training import measure
-        else:
-            from training.benchmarks.generation import measure
-        text = json.dumps(measure(self.torch_python, rounds=self.rounds, threads=self.threads), indent=2)
+        text = json.dumps(self._measure(), indent=2)
         print(text)
         if self.out is not None:
             write_text(self.out, text + "\n")
         return 0
+
+    def _measure(self) -> dict[str, Any]:
+        if self.what == "steps":
+            if self.torch_python is not None:
+                raise ValueError(
+                    "benchmark steps compares models of the tuned protocol alone: leave out --torch-python"
+                )
+            from training.benchmarks import steps
+
+            return steps.measure(rounds=self.rounds)
+        if self.what == "training":
+            from training.benchmarks.training import measure
+        else:
+            from training.benchmarks.generation import measure
+        return measure(self.torch_python, rounds=self.rounds, threads=self.threads)

@@ -21,7 +21,8 @@ class Report:
     readme: Annotated[Path | None, optional("FILE")] = None
     """Also update the results in this README and in the folder `docs` beside it, with its figures."""
     benchmarks: Annotated[Path | None, optional("FOLDER")] = None
-    """Folder with training*.json and generation*.json from `benchmark --out`, whose tables `docs` shows too."""
+    """Folder with training*.json, generation*.json and steps*.json from `benchmark --out`, and depth-*.json from `depth
+    --out`, whose tables and figures `docs` shows too."""
 
     def run(self) -> int:
         if not self.runs.exists():
@@ -37,7 +38,7 @@ class Report:
             from training.report.readme_figures import write_readme_figures
 
             update_documents(self.readme.parent, records, self.benchmarks)
-            write_readme_figures(records, self.readme.parent / "docs")
+            write_readme_figures(records, self.readme.parent / "docs", self.benchmarks)
         for note in report.notes:
             print(note)
         print(f"report on {len(records)} runs: {self.out / 'report.md'}")

@@ -89,6 +89,41 @@ _ELASTIC = replace(
     },
 )
 
+# What the gates read, one choice changed at a time, under drawn depths.
+_FEATURES = {
+    "time-indexed-ssm": Variant("time-indexed-ssm"),
+    "time-indexed-ssm, published features": Variant("time-indexed-ssm", {"time_features": "published"}),
+    "time-indexed-ssm, legendre features": Variant(
+        "time-indexed-ssm", {"time_features": "legendre", "time_frequencies": 8}
+    ),
+    "time-indexed-ssm, without dt": Variant("time-indexed-ssm", {"step_features": False}),
+}
+
+# Widths and heads that give each kind about so many stored parameters; 4 heads where their size is even.
+_SIZES = {
+    "standard": {"0.1 M": (32, 4), "0.3 M": (60, 2), "0.8 M": (100, 2), "2.5 M": (184, 4)},
+    "neural-ode": {"0.1 M": (20, 2), "0.3 M": (36, 2), "0.8 M": (60, 2), "2.5 M": (108, 2)},
+    "time-indexed-mlp": {"0.1 M": (64, 4), "0.3 M": (152, 4), "0.8 M": (280, 4), "2.5 M": (560, 4)},
+    "time-indexed-ssm": {"0.1 M": (48, 4), "0.3 M": (136, 4), "0.8 M": (256, 4), "2.5 M": (512, 4)},
+}
+_SCALES = {
+    f"{kind}, {size}": Variant(kind, {"hidden_dim": width, "num_heads": heads})
+    for kind, sizes in _SIZES.items()
+    for size, (width, heads) in sizes.items()
+}
+
+# One block read six times, and up to six blocks of the same shape: how many blocks is a loop worth?
+_LOOPS = {
+    "time-indexed-ssm": Variant("time-indexed-ssm"),
+    "time-indexed-ssm, tied": _BESIDE["time-indexed-ssm, tied"],
+    **{
+        f"own + ssm, {layers} layer{'s' if layers > 1 else ''}": Variant(
+            "time-indexed-ssm", {**_OWN_SSM, "num_layers": layers}
+        )
+        for layers in (1, 2, 3, 4, 6)
+    },
+}
+
 TUNED_PROTOCOLS: dict[str, Recipe] = {
     "showcase": SHOWCASE,
     "tuned-shakespeare": replace(
@@ -109,4 +144,32 @@ TUNED_PROTOCOLS: dict[str, Recipe] = {
         seeds=(42,),
     ),
     "elastic-1000": _ELASTIC,
+    "ablation-features": replace(
+        _ELASTIC,
+        name="ablation-features",
+        summary="ablation: which features of t the gates read, and whether they read the step size dt",
+        variants=_FEATURES,
+        by_model={},
+    ),
+    "scaling-1000": replace(
+        TUNED,
+        name="scaling-1000",
+        summary="four kinds at four sizes, each with the tuned settings of its kind: what a parameter buys",
+        depth_evaluation=(),
+        variants=_SCALES,
+        by_model={
+            **{label: TUNED.by_model[each.kind] for label, each in _SCALES.items() if each.kind in TUNED.by_model},
+            "standard, 0.8 M": _RATES_BESIDE["standard, 0.8 M"],
+        },
+        seeds=(42,),
+    ),
+    "loops-1000": replace(
+        TUNED,
+        name="loops-1000",
+        summary="one state-space block read six times against one to six blocks of their own: what a loop is worth",
+        depth_evaluation=(),
+        variants=_LOOPS,
+        by_model={label: _RATES_BESIDE["own + ssm"] for label in _LOOPS if label.startswith("own")},
+        seeds=(42, 123, 456),
+    ),
 }

@@ -2,27 +2,48 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 from tipshare.files import write_text
-from training.report.folder import headline, results_table_markdown, significance_table_markdown
-from training.report.readme_figures import README_FIGURES
-from training.report.tables import to_markdown
-from training.results.records import RunRecord
-from training.results.views.ablations import ablation_cells, ablation_table, question_table
+from training.report.depth_parts import (
+    depth_speed,
+    early_exit,
+    features,
+    fixed_and_drawn,
+    gates,
+    loops,
+    price,
+    reach,
+    scaling,
+)
+from training.report.parts import NOT_YET, Part, Records, join, read_reports
+from training.report.readme_figures import FINETUNING, picture
+from training.report.result_parts import (
+    ablations,
+    checkpoints,
+    equal_time,
+    equal_time_short,
+    leading_headline,
+    leading_pairs,
+    leading_protocol,
+    leading_results,
+    published_headline,
+    published_pairs,
+    results_with_published,
+    short_results,
+    step_times,
+    variants,
+)
 from training.results.views.document_tables import (
     depth_table,
     generation_table,
     machine_in_words,
+    other_depths_table,
     shape_table,
-    showcase_in_words,
-    showcase_table,
     timeline_table,
     training_table,
     trials_table,
-    usual_runs,
 )
 from training.results.views.dynamics_tables import (
     flow_table,
@@ -41,55 +62,7 @@ from training.results.views.finetuning import (
 )
 from training.results.views.table import Table
 
-RECIPE = "published-1000"
-FINETUNING_FIGURE = "finetuning.png"
 DYNAMICS_PAGE = "docs/results/dynamics.md"
-NOT_YET = "Not measured yet."
-
-Records = Sequence[RunRecord]
-
-
-@dataclass(frozen=True)
-class Part:
-    """A written part of a document.
-
-    Attributes:
-        file: The document, seen from the project's folder.
-        name: What the marks around the part call it.
-        write: Its text, from the records or, for a part `from_benchmarks`, from a folder of benchmark reports.
-    """
-
-    file: str
-    name: str
-    write: Callable[..., str | Table]
-    from_benchmarks: bool = False
-
-
-def short_results(records: Records) -> str:
-    """One sentence and the measured rows."""
-    usual = usual_runs(records)
-    return _join(headline(usual, recipe=RECIPE), results_table_markdown(usual, recipe=RECIPE))
-
-
-def results_with_published(records: Records) -> str:
-    """The measured rows, and the published ones below them."""
-    return results_table_markdown(usual_runs(records), recipe=RECIPE, source="both")
-
-
-def all_pairs(records: Records) -> str:
-    """Every pair of models with its tests."""
-    return significance_table_markdown(usual_runs(records), recipe=RECIPE)
-
-
-def ablations(records: Records) -> str:
-    """Where weights come from, and what each source adds to the loss."""
-    cells = ablation_cells(records)
-    return _join(ablation_table(cells), question_table(cells)) if cells else NOT_YET
-
-
-def checkpoints(records: Records) -> str:
-    """The losses of the bundled checkpoints."""
-    return _join(showcase_in_words(records), showcase_table(records))
 
 
 def finetuning(records: Records) -> str:
@@ -97,10 +70,9 @@ def finetuning(records: Records) -> str:
     parts: list[str | Table] = []
     for group, models in tuned_groups(records):
         if models and not is_same_text(group):
-            if group.recipe == README_FIGURES[FINETUNING_FIGURE][0]:
-                parts.append(f"![Loss against trained parameters, by kind](../{FINETUNING_FIGURE})")
+            parts.append(picture("finetuning.png", records) if group.recipe == FINETUNING else "")
             parts += [f"### {before_and_after(group)}", gains_in_words(models), tuned_table(models)]
-    return _join(*parts) if parts else NOT_YET
+    return join(*parts) if parts else NOT_YET
 
 
 def finetuned_depths(records: Records) -> str:
@@ -109,7 +81,7 @@ def finetuned_depths(records: Records) -> str:
     for group, models in tuned_groups(records):
         if models and is_same_text(group):
             parts += [depth_in_words(models), tuned_table(models)]
-    return _join(*parts) if parts else NOT_YET
+    return join(*parts) if parts else NOT_YET
 
 
 def speed_tables(name: str, make_table: Callable[[dict], Table]) -> Callable[[Path], str]:
@@ -119,12 +91,11 @@ def speed_tables(name: str, make_table: Callable[[dict], Table]) -> Callable[[Pa
     """
 
     def write(folder: Path) -> str:
-        paths = sorted(folder.glob(f"{name}*.json"), key=lambda path: path.stem)
-        reports = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
         parts: list[str | Table] = []
-        for report in reports:
-            parts += [machine_in_words(report), make_table(report)]
-        return _join(*parts) if parts else NOT_YET
+        for report in read_reports(folder, name):
+            table = make_table(report)
+            parts += [machine_in_words(report), table] if table.rows else []
+        return join(*parts) if parts else NOT_YET
 
     return write
 
@@ -137,17 +108,34 @@ def of_dynamics(*parts: Callable[[dict], str | Table]) -> Callable[[Path], str]:
         if not path.is_file():
             return NOT_YET
         report = json.loads(path.read_text(encoding="utf-8"))
-        return _join(*(part(report) for part in parts))
+        return join(*(part(report) for part in parts))
 
     return write
 
 
 PARTS: tuple[Part, ...] = (
     Part("README.md", "results", short_results),
-    Part("docs/results/index.md", "headline", lambda records: headline(usual_runs(records), recipe=RECIPE)),
-    Part("docs/results/index.md", "results", results_with_published),
-    Part("docs/results/index.md", "pairs", all_pairs),
+    Part("README.md", "equal time", equal_time_short, "both"),
+    Part("docs/results/index.md", "headline", leading_headline),
+    Part("docs/results/index.md", "protocol", leading_protocol),
+    Part("docs/results/index.md", "results", leading_results),
+    Part("docs/results/index.md", "pairs", leading_pairs),
+    Part("docs/results/index.md", "variants", variants),
+    Part("docs/results/index.md", "step times", step_times, "benchmarks"),
+    Part("docs/results/index.md", "equal time", equal_time, "both"),
+    Part("docs/results/depth.md", "fixed and drawn", fixed_and_drawn),
+    Part("docs/results/depth.md", "price", price),
+    Part("docs/results/depth.md", "reach", reach),
+    Part("docs/results/depth.md", "gates", gates),
+    Part("docs/results/depth.md", "features", features),
+    Part("docs/results/depth.md", "speed", depth_speed, "benchmarks"),
+    Part("docs/results/depth.md", "early exit", early_exit, "benchmarks"),
+    Part("docs/results/scaling.md", "scaling", scaling),
+    Part("docs/results/scaling.md", "loops", loops),
     Part("docs/results/ablations.md", "ablations", ablations),
+    Part("docs/results/published.md", "headline", published_headline),
+    Part("docs/results/published.md", "results", results_with_published),
+    Part("docs/results/published.md", "pairs", published_pairs),
     Part("docs/results/published.md", "timeline", timeline_table),
     Part("docs/results/published.md", "shapes", shape_table),
     Part("docs/results/checkpoints.md", "checkpoints", checkpoints),
@@ -155,23 +143,19 @@ PARTS: tuple[Part, ...] = (
     Part("docs/results/trials.md", "trials", trials_table),
     Part("docs/results/finetuning.md", "fine-tuning", finetuning),
     Part("docs/results/finetuning.md", "depth", finetuned_depths),
-    Part("docs/results/speed.md", "training speed", speed_tables("training", training_table), True),
-    Part("docs/results/speed.md", "generation speed", speed_tables("generation", generation_table), True),
-    Part(DYNAMICS_PAGE, "eigenvalues", of_dynamics(growth_in_words, growth_table), True),
-    Part(DYNAMICS_PAGE, "flow", of_dynamics(text_in_words, flow_table), True),
-    Part(DYNAMICS_PAGE, "lens", of_dynamics(text_in_words, reading_table), True),
+    Part("docs/results/speed.md", "training speed", speed_tables("training", training_table), "benchmarks"),
+    Part("docs/results/speed.md", "generation speed", speed_tables("generation", generation_table), "benchmarks"),
+    Part("docs/results/speed.md", "other depths", speed_tables("generation", other_depths_table), "benchmarks"),
+    Part(DYNAMICS_PAGE, "eigenvalues", of_dynamics(growth_in_words, growth_table), "benchmarks"),
+    Part(DYNAMICS_PAGE, "flow", of_dynamics(text_in_words, flow_table), "benchmarks"),
+    Part(DYNAMICS_PAGE, "lens", of_dynamics(text_in_words, reading_table), "benchmarks"),
 )
 
 
 def written_parts(records: Records, benchmarks: Path | None = None) -> dict[Part, str]:
-    """The text of every part, with its marks; of the speed only if a folder of benchmark reports is given."""
-    texts = {}
-    for part in PARTS:
-        if not part.from_benchmarks:
-            texts[part] = between_marks(part.name, part.write(records))
-        elif benchmarks is not None:
-            texts[part] = between_marks(part.name, part.write(benchmarks))
-    return texts
+    """The text of every part, with its marks; of what needs benchmark reports only if their folder is given."""
+    texts = {part: part.text(records, benchmarks) for part in PARTS}
+    return {part: between_marks(part.name, text) for part, text in texts.items() if text is not None}
 
 
 def update_documents(root: Path, records: Records, benchmarks: Path | None = None) -> None:
@@ -181,7 +165,7 @@ def update_documents(root: Path, records: Records, benchmarks: Path | None = Non
 
 def update_page(root: Path, file: str, benchmarks: Path) -> None:
     """Replace what benchmark reports say between the marks of one page, or nothing at all."""
-    parts = [part for part in PARTS if part.file == file and part.from_benchmarks]
+    parts = [part for part in PARTS if part.file == file and part.reads == "benchmarks"]
     _replace(root, {part: between_marks(part.name, part.write(benchmarks)) for part in parts})
 
 
@@ -204,12 +188,8 @@ def _replace(root: Path, texts: dict[Part, str]) -> None:
 def between_marks(name: str, part: str | Table) -> str:
     """A part of a document with the marks by which it is found again."""
     begin, end = _marks(name)
-    return f"{begin}\n\n{_join(part)}\n\n{end}"
+    return join(begin, part, end)
 
 
 def _marks(name: str) -> tuple[str, str]:
     return f"<!-- {name}, written by python -m training report -->", f"<!-- end of {name} -->"
-
-
-def _join(*parts: str | Table) -> str:
-    return "\n\n".join((to_markdown(part) if isinstance(part, Table) else part).strip() for part in parts)

@@ -1,60 +1,110 @@
-"""The figures in the README: drawn from records, each marked with a digest of the numbers it shows."""
+"""The figures in README and docs: drawn from records and benchmarks, each marked with a digest of what it shows."""
 
 import hashlib
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from tipshare.files import write_bytes
 from training.report.figures import render
-from training.results.groups import RunGroup, group_records
-from training.results.records import RunRecord
+from training.report.parts import Records, read_reports
+from training.results.groups import group_records
+from training.results.leading import leading_group
 from training.results.selection import Selection
-from training.results.summaries import LOSS
 from training.results.views import FIGURES
+from training.results.views.depth_reports import speed_view
 from training.results.views.document_tables import usual_runs
+from training.results.views.elastic import elastic_view
+from training.results.views.equal_time import time_view
+from training.results.views.figure import FigureView
+from training.results.views.scaling import scaling_view
 
-# By file name: the recipe whose runs a figure shows, and which figure it is.
-README_FIGURES: dict[str, tuple[str, str]] = {
-    "loss.png": ("published-1000", "loss"),
-    "sizes.png": ("published-1000", "loss_against_parameters"),
-    "ablations.png": ("ablation-weights", "ablation_grid"),
-    "timeline.png": ("published-3000", "learning_curves"),
-    "finetuning.png": ("finetune-wikitext-2-to-shakespeare", "loss_against_parameters"),
-}
-# Figures that the documents show as soon as there are runs for them.
-LATER = ("finetuning.png",)
+FINETUNING = "finetune-wikitext-2-to-shakespeare"
 MARK = "Records"
 
+Draws = Callable[[Records, Path | None], FigureView[Any] | None]
 
-def write_readme_figures(records: Sequence[RunRecord], folder: Path) -> list[Path]:
-    """Draw every figure of the README that the records have data for."""
+
+def _of_group(recipe: str, figure: str) -> Draws:
+    def draw(records: Records, _: Path | None) -> FigureView[Any] | None:
+        group = next((each for each in group_records(usual_runs(records)) if each.name == recipe), None)
+        return None if group is None else FIGURES[figure](Selection(group=group))
+
+    return draw
+
+
+def _sizes(records: Records, _: Path | None) -> FigureView[Any] | None:
+    group = leading_group(usual_runs(records)) if records else None
+    return None if group is None else FIGURES["loss_against_parameters"](Selection(group=group))
+
+
+def _time(records: Records, benchmarks: Path | None) -> FigureView[Any] | None:
+    reports = read_reports(benchmarks, "steps") if benchmarks else []
+    return time_view(records, reports[0]) if reports else None
+
+
+def _speed(_: Records, benchmarks: Path | None) -> FigureView[Any] | None:
+    reports = read_reports(benchmarks, "depth-") if benchmarks else []
+    return speed_view(reports) if reports else None
+
+
+# By file name, with the words that stand for the figure where it cannot be seen.
+README_FIGURES: dict[str, tuple[str, Draws]] = {
+    "loss.png": ("Loss of every kind, beside the published ones", _of_group("published-1000", "loss")),
+    "sizes.png": ("Loss against stored parameters", _sizes),
+    "ablations.png": ("Loss by weights and mixer", _of_group("ablation-weights", "ablation_grid")),
+    "timeline.png": ("Validation loss along training", _of_group("published-3000", "learning_curves")),
+    "finetuning.png": (
+        "Loss against trained parameters, by kind",
+        _of_group(FINETUNING, "loss_against_parameters"),
+    ),
+    "elastic.png": ("Loss against depth steps", lambda records, _: elastic_view(records)),
+    "depth-speed.png": ("Loss against bytes per second, by depth steps", _speed),
+    "training-time.png": ("Validation loss against training time", _time),
+    "scaling.png": ("Loss against stored parameters", lambda records, _: scaling_view(records, "parameters")),
+    "scaling-flops.png": ("Loss against operations per byte", lambda records, _: scaling_view(records, "flops")),
+}
+# Figures that the documents show as soon as there is something to draw.
+LATER = (
+    "finetuning.png",
+    "elastic.png",
+    "depth-speed.png",
+    "training-time.png",
+    "scaling.png",
+    "scaling-flops.png",
+)
+
+
+def picture(name: str, records: Records, benchmarks: Path | None = None) -> str:
+    """The figure as a page in docs/results shows it; empty if there is nothing to draw."""
+    return f"![{README_FIGURES[name][0]}](../{name})" if name in _views(records, benchmarks, [name]) else ""
+
+
+def write_readme_figures(records: Records, folder: Path, benchmarks: Path | None = None) -> list[Path]:
+    """Draw every figure of README and docs that there are numbers for."""
     written = []
-    for name, (group, figure) in _available(records).items():
-        view = FIGURES[figure](Selection(group=group))
-        if not view.missing:
-            write_bytes(folder / name, render(view, "png", dpi=150, metadata={MARK: digest_of(group)}))
-            written.append(folder / name)
+    for name, view in _views(records, benchmarks).items():
+        write_bytes(folder / name, render(view, "png", dpi=150, metadata={MARK: digest_of(view)}))
+        written.append(folder / name)
     return written
 
 
-def outdated_figures(records: Sequence[RunRecord], folder: Path) -> list[str]:
-    """Names of the README's figures that are missing or show other numbers than the records."""
-    digests = {name: digest_of(group) for name, (group, _) in _available(records).items()}
+def outdated_figures(records: Records, folder: Path, benchmarks: Path | None = None) -> list[str]:
+    """Names of the figures that are missing or show other numbers than records and benchmarks."""
+    digests = {name: digest_of(view) for name, view in _views(records, benchmarks).items()}
     wanted = [name for name in README_FIGURES if name in digests or name not in LATER]
     texts = {name: path.read_bytes() if (path := folder / name).is_file() else b"" for name in wanted}
     return [name for name, text in texts.items() if name not in digests or digests[name].encode() not in text]
 
 
-def _available(records: Sequence[RunRecord]) -> dict[str, tuple[RunGroup, str]]:
-    groups = {each.name: each for each in group_records(usual_runs(records))}
-    return {name: (groups[recipe], figure) for name, (recipe, figure) in README_FIGURES.items() if recipe in groups}
+def digest_of(view: FigureView[Any]) -> str:
+    """Short name of the numbers that a figure shows."""
+    return hashlib.sha256(view.to_csv().encode()).hexdigest()[:12]
 
 
-def digest_of(group: RunGroup) -> str:
-    """Short name of the numbers in a group: models, seeds, sizes, losses and curves."""
-    shown = {
-        label: [(run.seed, run.parameters["total"], run.final[LOSS], run.curve) for run in runs]
-        for label, runs in group.runs.items()
-    }
-    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:12]
+def _views(
+    records: Records, benchmarks: Path | None, names: Sequence[str] = tuple(README_FIGURES)
+) -> dict[str, FigureView[Any]]:
+    """The figures that have something to show."""
+    views = {name: README_FIGURES[name][1](records, benchmarks) for name in names}
+    return {name: view for name, view in views.items() if view is not None and not view.missing}

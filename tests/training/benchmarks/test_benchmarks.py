@@ -1,6 +1,14 @@
 """Turns of a benchmark: all parties alike, and none that others on the machine have disturbed."""
 
-from training.benchmarks import peer
+from types import SimpleNamespace
+from typing import Any
+
+import jax.random as jr
+import pytest
+
+from tipshare.config import KINDS
+from training.benchmarks import peer, steps
+from training.benchmarks.generation import measure_other_depths
 from training.benchmarks.peer import MOST_REPEATS, measure_turns
 from training.benchmarks.training import measure
 from training.engine.machine import describe_machine
@@ -51,3 +59,27 @@ def test_training_is_measured_without_torch(monkeypatch):
     assert not report["parties"]
     assert numbers["step_ms"] > 0
     assert numbers["share_of_matrix_product_rate"] > 0  # no upper limit: other tests take the cores at any moment
+
+
+def test_step_times_are_those_of_each_model_at_every_batch_size(monkeypatch):
+    monkeypatch.setattr(peer, "stolen_seconds", lambda: 0.0)
+    report = steps.measure(rounds=1, models=("time-indexed-mlp",), batches=(1, 2), recipe_name="quick")
+    assert [(shape["batch_size"], shape["length"]) for shape in report["shapes"]] == [(1, 64), (2, 64)]
+    assert all(shape["step_ms"]["time-indexed-mlp"] > 0 for shape in report["shapes"])
+    assert report["recipe"] == "quick"
+    with pytest.raises(ValueError, match="unknown model 'lstm'"):
+        steps.measure(rounds=1, models=("lstm",), recipe_name="quick")
+
+
+def test_models_with_a_choice_are_measured_at_several_depths_relative_to_their_own(monkeypatch):
+    monkeypatch.setattr(peer, "stolen_seconds", lambda: 0.0)
+    size: dict[str, Any] = {"num_layers": 2, "hidden_dim": 16, "num_heads": 2, "max_position_embeddings": 8}
+    parties: list[Any] = [
+        SimpleNamespace(name=kind, shape="default", model=KINDS[kind](**size).build(key=jr.key(0)))
+        for kind in ("standard", "time-indexed-mlp")
+    ]
+    found = measure_other_depths(parties, (1,), rounds=1)
+    assert found.keys() == {"time-indexed-mlp"}
+    assert list(found["time-indexed-mlp"]) == ["1", "2"]
+    own = found["time-indexed-mlp"]["2"]
+    assert own["writing_speed"] == own["reading_speed"] == 1.0

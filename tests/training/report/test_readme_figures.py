@@ -1,8 +1,9 @@
 """The figures of README and docs show what the records say."""
 
+import json
 from pathlib import Path
 
-from tests.training.results.factory import make_record, published_records
+from tests.training.results.factory import make_record, published_records, step_report, tuned_records
 from training.report.readme_figures import LATER, README_FIGURES, outdated_figures, write_readme_figures
 from training.results.records import read_records
 
@@ -10,7 +11,8 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_the_figures_in_the_docs_are_those_of_the_records():
-    assert outdated_figures(read_records(ROOT / "checkpoints" / "runs.jsonl"), ROOT / "docs") == []
+    records = read_records(ROOT / "checkpoints" / "runs.jsonl")
+    assert outdated_figures(records, ROOT / "docs", ROOT / "checkpoints" / "benchmarks") == []
     pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "results").glob("*.md"))
     for name in README_FIGURES:
         assert (f"(../{name})" in pages) == (ROOT / "docs" / name).exists()
@@ -27,5 +29,21 @@ def test_a_figure_is_outdated_once_a_number_has_changed(tmp_path):
     changed = [*records[:-1], make_record(records[-1].kind, records[-1].seed, loss=2.5)]
     assert outdated_figures(changed, tmp_path) == usual
     tuned = [make_record(kind, recipe="finetune-wikitext-2-to-shakespeare") for kind in ("standard", "neural-ode")]
-    assert outdated_figures([*changed, *tuned], tmp_path) == [*usual, *LATER]
-    assert tmp_path / "finetuning.png" in write_readme_figures(tuned, tmp_path)
+    assert outdated_figures([*changed, *tuned], tmp_path) == [*usual, "finetuning.png"]
+    assert tmp_path / "finetuning.png" in write_readme_figures([*changed, *tuned], tmp_path)
+
+
+def test_figures_of_the_tuned_protocol_appear_with_its_runs(tmp_path):
+    """And sizes are those of the protocol that leads then."""
+    (tmp_path / "steps.json").write_text(json.dumps(step_report()))
+    published, records = published_records(), [*published_records(), *tuned_records()]
+    write_readme_figures(published, tmp_path, tmp_path)
+    assert {path.name for path in tmp_path.glob("*.png")} == {"loss.png", "sizes.png"}
+    assert {"sizes.png", "elastic.png", "training-time.png"} <= set(outdated_figures(records, tmp_path, tmp_path))
+    write_readme_figures(records, tmp_path, tmp_path)
+    assert {path.name for path in tmp_path.glob("*.png")} == {
+        "loss.png",
+        "sizes.png",
+        "elastic.png",
+        "training-time.png",
+    }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.training.results.factory import make_record
+from tests.training.results.factory import make_record, published_records, step_report, tuned_records, tuned_run
 from training.report.readme import PARTS, between_marks, update_documents, written_parts
 from training.results.records import read_records
 
@@ -24,16 +24,20 @@ def project(tmp_path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def records():
+    """The records that travel with the project."""
+    return read_records(ROOT / "checkpoints" / "runs.jsonl")
+
+
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part.file}, {part.name}")
-def test_a_document_shows_what_records_and_benchmarks_say(part):
-    records = read_records(ROOT / "checkpoints" / "runs.jsonl")
-    written = written_parts(records, BENCHMARKS)[part]
+def test_a_document_shows_what_records_and_benchmarks_say(part, records):
+    written = between_marks(part.name, part.text(records, BENCHMARKS))
     assert written in (ROOT / part.file).read_text(encoding="utf-8")
 
 
-def test_runs_of_the_same_seed_repeat_each_other():
+def test_runs_of_the_same_seed_repeat_each_other(records):
     """At a constant learning rate the longer recipe passes through the shorter one: same windows, same losses."""
-    records = read_records(ROOT / "checkpoints" / "runs.jsonl")
     short = {(run.model, run.seed): dict(run.curve) for run in records if run.recipe == "published-1000"}
     long = {(run.model, run.seed): dict(run.curve) for run in records if run.recipe == "published-3000"}
     assert long
@@ -57,14 +61,81 @@ def test_updating_replaces_what_stands_between_the_marks(project, tmp_path):
 
 def test_published_shapes_stay_out_of_the_comparison_of_kinds():
     shaped = make_record("neural-ode", loss=1.111, model="neural-ode, published shape")
-    texts = {(part.file, part.name): text for part, text in written_parts([make_record(), shaped]).items()}
+    texts = texts_of([make_record(), shaped])
     assert "1.111" not in texts["README.md", "results"]
     assert "1.111" not in texts["docs/results/index.md", "results"]
     assert "1.111" in texts["docs/results/published.md", "shapes"]
 
 
+def texts_of(records, folder=None) -> dict[tuple[str, str], str]:
+    return {(part.file, part.name): text for part, text in written_parts(records, folder).items()}
+
+
+def test_the_published_protocol_leads_until_tuned_runs_can_be_compared():
+    few = [run for run in tuned_records() if run.seed == 0]
+    texts = texts_of([*published_records(), *few])
+    assert "Recipe `published-1000`" in texts["docs/results/index.md", "protocol"]
+    assert "Time-Indexed SSM reaches 2.147 ± 0.173" in texts["README.md", "results"]
+    assert "Not measured yet." in texts["docs/results/index.md", "variants"]
+
+
+def test_the_tuned_protocol_leads_once_it_can_be_compared(tmp_path):
+    (tmp_path / "steps.json").write_text(json.dumps(step_report()))
+    halves = [
+        tuned_run("standard", seed, recipe="tuned-1000+num_steps=500", num_steps=500, curve=[[500, 1.5]])
+        for seed in (0, 1, 2)
+    ]
+    texts = texts_of([*published_records(), *tuned_records(), *halves], tmp_path)
+    readme = texts["README.md", "results"]
+    assert "After 1,000 steps on wikitext-2, Time-Indexed SSM reaches 1.38" in readme
+    assert "| own + ssm |" in readme
+    assert "Trained at drawn depths, Time-Indexed SSM is at most 0.024 nats per byte" in readme
+    assert "2.147" not in readme
+    assert "At equal training time with batches of 8 x 128" in texts["README.md", "equal time"]
+    assert "| own + ssm |" not in texts["docs/results/index.md", "pairs"]  # the correction is over pairs of kinds
+    assert "gates on t against plain sharing" in texts["docs/results/index.md", "variants"]
+    assert "Runs whose schedules ended after the same time" in texts["docs/results/index.md", "equal time"]
+    assert "(../training-time.png)" in texts["docs/results/index.md", "equal time"]
+    assert "2.147" in texts["docs/results/published.md", "headline"]
+
+
+def test_the_page_on_depth_shows_what_was_measured_and_nothing_else(tmp_path):
+    names = ("fixed and drawn", "price", "reach", "gates", "features", "speed", "early exit")
+    bare = texts_of(published_records(), tmp_path)
+    assert all("Not measured yet." in bare["docs/results/depth.md", name] for name in names)
+    assert "Not measured yet." in bare["docs/results/scaling.md", "scaling"]
+    assert "Not measured yet." in bare["docs/results/scaling.md", "loops"]
+    (tmp_path / "depth-time-indexed-ssm.json").write_text(json.dumps(depth_report()))
+    texts = texts_of([*published_records(), *tuned_records()], tmp_path)
+    assert {name for name in names if "Not measured yet." in texts["docs/results/depth.md", name]} == {"features"}
+    assert "(../elastic.png)" in texts["docs/results/depth.md", "fixed and drawn"]
+    assert "(../depth-speed.png)" in texts["docs/results/depth.md", "speed"]
+    assert "| 3 | 3 | 1.300 | 200 | 2.00x |" in texts["docs/results/depth.md", "speed"]
+    assert (
+        "at a price of at most 0.01 nats per byte, stopping below 0.01 nats uses 5.00 of 6 depth steps"
+        in texts["docs/results/depth.md", "early exit"]
+    )
+
+
+def depth_report() -> dict:
+    """An invented report of `python -m training depth`."""
+    depths = [
+        {"depth_steps": steps, "block_evaluations": steps, "loss": loss, "bytes_per_second": speed}
+        | {"first_byte_seconds": steps / 1000}
+        for steps, loss, speed in ((3, 1.30, 200.0), (6, 1.25, 100.0), (12, 1.26, 50.0))
+    ]
+    exits = [
+        {"limit": limit, "average_depth": depth, "loss": loss, "share_of_operations": share}
+        for limit, depth, loss, share in ((1e-3, 6.0, 1.25, 1.05), (1e-2, 5.0, 1.255, 0.9), (1e-1, 3.0, 1.4, 0.6))
+    ]
+    about = {"checkpoint": "time-indexed-ssm", "kind": "time-indexed-ssm", "own_depth_steps": 6, "solver": "euler"}
+    about |= {"drawn_depth_steps": [3, 6, 12], "num_windows": 8, "context": 16, "corpus": "builtin", "rounds": 1}
+    return {**about, "machine": {"device": "cpu"}, "depths": depths, "early_exit": exits}
+
+
 def test_without_benchmarks_the_speed_stays(project):
     update_documents(project, [make_record()])
+    assert between_marks("equal time", "old") in (project / "README.md").read_text()
     assert between_marks("training speed", "old") in (project / "docs/results/speed.md").read_text()
 
 

@@ -56,3 +56,46 @@ def group_of(*records: RunRecord) -> RunGroup:
 def runs(kind: str = "standard", losses: tuple[float, ...] = (2.0, 2.1, 2.2), **changes: Any) -> list[RunRecord]:
     """A record per loss, with seeds 0, 1, 2, ..."""
     return [make_record(kind, seed, loss, **changes) for seed, loss in enumerate(losses)]
+
+
+# Kind, config fields and loss of what the tuned recipes are taken to have found; nothing below was ever trained.
+TUNED_MODELS: dict[str, tuple[str, dict[str, Any], float]] = {
+    "standard": ("standard", {}, 1.35),
+    "neural-ode": ("neural-ode", {}, 1.50),
+    "time-indexed-ssm": ("time-indexed-ssm", {}, 1.37),
+    "time-indexed-ssm, tied": ("time-indexed-ssm", {"weights": "tied"}, 1.39),
+    "own + ssm": ("time-indexed-ssm", {"weights": "own"}, 1.31),
+    "standard, 0.8 M": ("standard", {"hidden_dim": 8}, 1.45),
+}
+TUNED_SETTINGS = {"corpus": "wikitext-2", "batch_size": 8, "length": 128, "optimizer": "muon", "learning_rate": 4e-3}
+DRAWN_SETTINGS = {"depth_steps": [3, 6, 12], "depth_weights": [1.0, 2.0, 1.0]}
+
+
+def tuned_run(label: str, seed: int, *, recipe: str = "tuned-1000", **changes: Any) -> RunRecord:
+    """A run of a tuned recipe; models of any depth were read at several, which costs little if depths were drawn."""
+    kind, config, loss = TUNED_MODELS[label]
+    is_drawn = recipe == "elastic-1000"
+    # No two models differ by the same amount on every seed, which would leave no spread to test.
+    place = list(TUNED_MODELS).index(label) + 2
+    loss += 0.01 * seed + 0.001 * (seed * place % 7) + is_drawn * (0.005 + 0.001 * seed)
+    final = {"valid_loss": loss}
+    if "own" not in label and kind != "standard":
+        slope = 0.004 if is_drawn else 0.2
+        final |= {f"valid_loss_at_steps_{steps}": loss + slope * abs(steps - 6) for steps in (2, 3, 6, 12, 18)}
+    settings = {**TUNED_SETTINGS, **(DRAWN_SETTINGS if is_drawn else {})}
+    fields: dict[str, Any] = {"recipe": recipe, "model": label, "final": final, "settings": settings}
+    fields["curve"] = [[500, loss + 0.5], [1000, loss]]
+    return make_record(kind, seed, **{**fields, **changes}, config={"num_layers": 6, **config})
+
+
+def tuned_records(seeds: tuple[int, ...] = (0, 1, 2)) -> list[RunRecord]:
+    """Invented runs of `tuned-1000` and, of the models with any depth, of `elastic-1000`."""
+    elastic = ("time-indexed-ssm", "time-indexed-ssm, tied", "neural-ode")
+    runs = [tuned_run(label, seed) for label in TUNED_MODELS for seed in seeds]
+    return runs + [tuned_run(label, seed, recipe="elastic-1000") for label in elastic for seed in seeds]
+
+
+def step_report(standard: float = 40.0, shared: float = 20.0) -> dict[str, Any]:
+    """An invented report of `benchmark steps`."""
+    step_ms = {"standard": standard, "time-indexed-ssm": shared}
+    return {"machine": {"device": "cpu"}, "shapes": [{"batch_size": 8, "length": 128, "step_ms": step_ms}]}

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from tipshare.kinds import MIXERS, SOURCES, source_title, title_of
-from training.results.formatting import count_in_words, show_interval, show_mean, show_p
+from training.results.formatting import count_in_words, show_mean
 from training.results.groups import RunGroup, group_records
 from training.results.records import RunRecord
 from training.results.selection import Selection
-from training.results.significance import Comparison, compare, holm
+from training.results.significance import Comparison, compare
 from training.results.summaries import Summary, summarise_group, summarise_runs
 from training.results.views.figure import Cell, FigureView
+from training.results.views.pairs import corrected, pair_columns
 from training.results.views.table import Column, Table, named
 
 FEWEST_CELLS = 5
@@ -163,11 +164,7 @@ def question_table(cells: Cells) -> Table:
     columns = [
         Column("question", "question", is_text=True),
         Column("mixer", "after attention", is_text=True),
-        Column("pair.difference", "difference (nats/byte)", "+.3f"),
-        Column("pair.interval", "95 % interval", show_interval),
-        Column("pair.num_seeds", "seeds"),
-        Column("pair.p_value", "p", show_p),
-        Column("pair.p_holm", "p, corrected", show_p),
+        *pair_columns(),
     ]
     rows = [
         {"question": question, "mixer": MIXERS.get(mixer, mixer), "pair": pair}
@@ -185,8 +182,7 @@ def answers(cells: Cells) -> dict[tuple[str, str], Comparison]:
             if len(runs) == 2:
                 summaries = {name: summarise_runs(each) for name, each in runs.items()}
                 found[question, mixer] = compare(first, second, summaries)
-    corrected = holm([pair.p_value for pair in found.values()])
-    return {asked: replace(pair, p_holm=p) for (asked, pair), p in zip(found.items(), corrected, strict=True)}
+    return corrected(found)
 
 
 def _in_order(found: Iterable[str], known: Iterable[str]) -> list[str]:

@@ -8,6 +8,9 @@ from training.results.summaries import LOSS
 from training.results.views.figure import FigureView, Mark, loss_label
 from training.results.views.table import Column, Table, named
 
+# Nats per byte that stopping early may cost.
+SMALL_PRICE = 0.01
+
 # As `python -m training depth` writes it.
 Report = Mapping[str, Any]
 
@@ -67,6 +70,20 @@ def early_exit_table(report: Report) -> Table:
         Column("saved", "operations saved", "{:.0%}".format),
     ]
     return Table(rows, columns, missing="")
+
+
+def early_exit_in_words(report: Report) -> str:
+    """The most that stopping early saves at a price that most would pay, by count of operations."""
+    own = next((row["loss"] for row in report["depths"] if row["depth_steps"] == report["own_depth_steps"]), None)
+    cheap = [row for row in report["early_exit"] if own is not None and row["loss"] - own <= SMALL_PRICE]
+    best = min(cheap, key=lambda row: row["share_of_operations"], default=None)
+    if best is None or best["share_of_operations"] >= 1:
+        return f"{_title(report)}: no limit saves operations at a price of at most {SMALL_PRICE:g} nats per byte."
+    return (
+        f"{_title(report)}: at a price of at most {SMALL_PRICE:g} nats per byte, stopping below {best['limit']:g} nats "
+        f"uses {best['average_depth']:.2f} of {report['own_depth_steps']} depth steps on average and saves "
+        f"{1 - best['share_of_operations']:.0%} of the operations."
+    )
 
 
 def report_in_words(report: Report) -> str:

@@ -172,5 +172,22 @@ def generation_table(report: dict[str, Any]) -> Table:
     return Table(_parties(report), columns, missing="")
 
 
+def other_depths_table(report: dict[str, Any]) -> Table:
+    """Bytes per second of the models with a choice of depth steps, relative to their own number."""
+    rows = [
+        {"party": name, "steps": steps, **numbers}
+        for name, depths in report.get("depths", {}).items()
+        for steps, numbers in sorted(depths.items(), key=lambda each: int(each[0]))
+    ]
+    columns = [
+        Column("party", "generation, batch 1", title_of, is_text=True),
+        Column("steps", "depth steps"),
+        Column("bytes_per_second", "bytes/s", ",.0f"),
+        Column("writing_speed", "writing, relative to its own depth", "{:.2f}x".format),
+        Column("reading_speed", "reading a prompt", "{:.2f}x".format),
+    ]
+    return Table(rows, columns, missing="")
+
+
 def _parties(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"party": name, **numbers} for name, numbers in report["parties"].items()]

@@ -1,43 +1,70 @@
 """Models trained at drawn numbers of depth steps beside the same models trained at their own number alone."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tipshare.config import ModelConfig
 from tipshare.kinds import title_of
-from training.results.formatting import show_interval, show_mean, show_p
+from training.results.formatting import show_interval, show_mean
 from training.results.groups import group_records
 from training.results.records import RunRecord
-from training.results.significance import Comparison, compare, holm
+from training.results.significance import Comparison, compare
 from training.results.summaries import LOSS, Summary, summarise
 from training.results.views.depths import AT_STEPS
 from training.results.views.figure import FigureView, Mark, loss_label
+from training.results.views.pairs import corrected, pair_columns
 from training.results.views.table import Column, Table
 
-# The recipes, which differ in nothing but the depths they train at.
-FIXED, ELASTIC = "tuned-1000", "elastic-1000"
+# The recipes, which differ in nothing but the depths they train at, and the ablation of what the gates read.
+FIXED, ELASTIC, FEATURES = "tuned-1000", "elastic-1000", "ablation-features"
+SHOWN_DEPTHS = (2, 3, 4, 6, 8, 12, 18)
 # Where gates are compared with plain sharing, and what the labels of models without gates end in.
 COMPARED_DEPTHS = (3, 6, 12)
 TIED = ", tied"
+# Where features are compared: at the own number, and far from it.
+FAR_DEPTHS = (3, 6, 12, 18)
+USUAL_FEATURES = "time-indexed-ssm"
 
-# By model: the loss of every seed, by depth steps.
-Losses = dict[str, dict[int, Summary]]
+# By model and number of depth steps.
+Pairs = dict[tuple[str, int], Comparison]
 
 
-def losses_at_depths(records: Sequence[RunRecord], recipe: str) -> Losses:
-    """The losses of all models of a recipe, at every number of depth steps that they were read with."""
-    found: Losses = {}
+@dataclass(frozen=True)
+class DepthLosses:
+    """The losses of one model at every number of depth steps that all of its runs were read with.
+
+    Attributes:
+        run: One of the runs.
+        at: By depth steps, over the seeds.
+    """
+
+    run: RunRecord
+    num_seeds: int
+    at: Mapping[int, Summary]
+
+    @property
+    def own(self) -> int:
+        """The number of depth steps of the model's config."""
+        return own_steps(self.run)
+
+    @property
+    def trained(self) -> Sequence[int]:
+        """The numbers of depth steps of its training."""
+        return self.run.settings.get("depth_steps") or [self.own]
+
+
+def losses_at_depths(records: Sequence[RunRecord], recipe: str) -> dict[str, DepthLosses]:
+    """By label: the models of a recipe that were read with several numbers of depth steps."""
+    found: dict[str, DepthLosses] = {}
     for group in (each for each in group_records(records) if each.name == recipe):
         for label, runs in group.runs.items():
-            at_depths = [_losses_of(run) for run in runs]
-            found[label] = {
-                steps: summarise(
-                    [each[steps] for each in at_depths if steps in each],
-                    [run.seed for run, each in zip(runs, at_depths, strict=True) if steps in each],
-                )
-                for steps in sorted({steps for each in at_depths for steps in each})
-            }
+            losses = [_losses_of(run) for run in runs]
+            common = sorted(set.intersection(*(set(each) for each in losses)))
+            seeds = [run.seed for run in runs]
+            if len(common) > 1:
+                at = {steps: summarise([each[steps] for each in losses], seeds) for steps in common}
+                found[label] = DepthLosses(runs[0], len(runs), at)
     return found
 
 
@@ -67,104 +94,109 @@ def depths_in_words(run: RunRecord) -> str:
 
 
 def elastic_table(records: Sequence[RunRecord]) -> Table:
-    """Loss by depth steps of every model of both recipes."""
+    """Loss by depth steps of every model of both recipes, the two of a model below each other."""
+    found = [losses_at_depths(records, recipe) for recipe in (FIXED, ELASTIC)]
     rows: list[dict[str, Any]] = []
-    for group in (each for name in (FIXED, ELASTIC) for each in group_records(records) if each.name == name):
-        losses = losses_at_depths(records, group.name)
-        for label, runs in group.runs.items():
-            at_depths = {f"at {steps}": loss for steps, loss in losses[label].items()}
-            rows.append({"model": label, "trained": depths_in_words(runs[0]), "seeds": len(runs), **at_depths})
-    depths = sorted({int(name[3:]) for row in rows for name in row if name.startswith("at ")})
-    order = {row["model"]: place for place, row in reversed(list(enumerate(rows)))}
-    rows.sort(key=lambda row: order[row["model"]])
+    for label in dict.fromkeys(label for losses in found for label in losses):
+        for losses in (each[label] for each in found if label in each):
+            at = {f"at {steps}": loss for steps, loss in losses.at.items()}
+            rows.append({"model": label, "trained": depths_in_words(losses.run), "seeds": losses.num_seeds, **at})
     columns = [
         Column("model", "model", title_of, is_text=True),
         Column("trained", "trained at depth steps", is_text=True),
         Column("seeds", "seeds"),
-        *(Column(f"at {steps}", f"loss at {steps}", show_mean) for steps in depths),
+        *(Column(f"at {steps}", f"loss at {steps}", show_mean) for steps in SHOWN_DEPTHS if _has(rows, steps)),
     ]
     return Table(rows, columns)
 
 
-def price_table(records: Sequence[RunRecord]) -> Table:
+def _has(rows: Sequence[Mapping[str, Any]], steps: int) -> bool:
+    return any(f"at {steps}" in row for row in rows)
+
+
+def prices(records: Sequence[RunRecord]) -> Pairs:
     """What drawn depths cost at the model's own number of depth steps, by seed."""
     fixed, elastic = (losses_at_depths(records, recipe) for recipe in (FIXED, ELASTIC))
-    steps_of = {run.model: own_steps(run) for run in records}
-    pairs = {
-        (label, steps): _compare(elastic[label], fixed[label], steps)
-        for label in elastic
-        if label in fixed and (steps := steps_of[label]) in elastic[label].keys() & fixed[label].keys()
-    }
-    return _pairs_table(pairs, "drawn depths minus one depth")
+    return corrected(
+        {
+            (label, losses.own): _compare(losses, fixed[label], losses.own)
+            for label, losses in elastic.items()
+            if label in fixed and losses.own in losses.at.keys() & fixed[label].at.keys()
+        }
+    )
+
+
+def gains_of_gates(records: Sequence[RunRecord]) -> Pairs:
+    """Gates on t against plain sharing at several depths, both trained at drawn depths, by seed."""
+    losses = losses_at_depths(records, ELASTIC)
+    return corrected(
+        {
+            (label, steps): _compare(losses[label], losses[label + TIED], steps)
+            for label in losses
+            for steps in COMPARED_DEPTHS
+            if label + TIED in losses and steps in losses[label].at.keys() & losses[label + TIED].at.keys()
+        }
+    )
+
+
+def prices_of_features(records: Sequence[RunRecord]) -> Pairs:
+    """Other features of t, and none of dt, against the usual ones, all trained at drawn depths, by seed."""
+    losses = losses_at_depths(records, FEATURES)
+    usual = losses.pop(USUAL_FEATURES, None)
+    return corrected(
+        {
+            (label, steps): _compare(each, usual, steps)
+            for label, each in losses.items()
+            for steps in FAR_DEPTHS
+            if usual and steps in each.at.keys() & usual.at.keys()
+        }
+    )
 
 
 def reach_table(records: Sequence[RunRecord]) -> Table:
     """How far a model trained at drawn depths is from itself at its own number of depth steps."""
-    steps_of = {run.model: own_steps(run) for run in records}
     rows: list[dict[str, Any]] = []
     for label, losses in losses_at_depths(records, ELASTIC).items():
-        own = steps_of[label]
-        apart = {f"at {steps}": _apart(losses, steps, own) for steps in losses if own in losses and steps != own}
-        rows.append({"model": label, "own": own, **apart})
-    depths = sorted({int(name[3:]) for row in rows for name in row if name.startswith("at ")})
+        if losses.own in losses.at:
+            apart = {f"at {steps}": _apart(losses, steps) for steps in losses.at if steps != losses.own}
+            rows.append({"model": label, "own": losses.own, **apart})
     columns = [Column("model", "model", title_of, is_text=True), Column("own", "own depth steps")]
-    return Table(rows, [*columns, *(Column(f"at {steps}", f"at {steps}", _show_difference) for steps in depths)])
+    columns += [Column(f"at {each}", f"at {each}", _show_difference) for each in SHOWN_DEPTHS if _has(rows, each)]
+    return Table(rows, columns)
 
 
-def gates_table(records: Sequence[RunRecord]) -> Table:
-    """Gates on t against plain sharing at several depths, both trained at drawn depths."""
-    losses = losses_at_depths(records, ELASTIC)
-    pairs = {
-        (label, steps): _compare(losses[label], losses[label + TIED], steps)
-        for label in losses
-        for steps in COMPARED_DEPTHS
-        if label + TIED in losses and steps in losses[label].keys() & losses[label + TIED].keys()
-    }
-    return _pairs_table(pairs, "gated minus tied")
+def pairs_table(pairs: Pairs, heading: str) -> Table:
+    """Differences by seed with their tests, corrected over the rows of the table."""
+    rows = [{"model": label, "steps": steps, "pair": pair} for (label, steps), pair in pairs.items()]
+    columns = [
+        Column("model", "model", title_of, is_text=True),
+        Column("steps", "depth steps"),
+        *pair_columns(f"{heading} (nats/byte)"),
+    ]
+    return Table(rows, columns)
 
 
-def _apart(losses: dict[int, Summary], steps: int, own: int) -> Comparison:
-    return compare("there", "own", {"there": losses[steps], "own": losses[own]})
+def _apart(losses: DepthLosses, steps: int) -> Comparison:
+    return compare("there", "own", {"there": losses.at[steps], "own": losses.at[losses.own]})
 
 
-def _compare(first: dict[int, Summary], second: dict[int, Summary], steps: int) -> Comparison:
-    return compare("first", "second", {"first": first[steps], "second": second[steps]})
+def _compare(first: DepthLosses, second: DepthLosses, steps: int) -> Comparison:
+    return compare("first", "second", {"first": first.at[steps], "second": second.at[steps]})
 
 
 def _show_difference(pair: Comparison) -> str:
     return f"{pair.difference:+.3f}" + (f" ({show_interval(pair.interval)})" if pair.interval else "")
 
 
-def _pairs_table(pairs: dict[tuple[str, int], Comparison], heading: str) -> Table:
-    """Differences by seed with their tests, corrected over the rows of the table."""
-    corrected = holm([pair.p_value for pair in pairs.values()])
-    rows = [
-        {"model": label, "steps": steps, "pair": replace(pair, p_holm=p)}
-        for ((label, steps), pair), p in zip(pairs.items(), corrected, strict=True)
-    ]
-    columns = [
-        Column("model", "model", title_of, is_text=True),
-        Column("steps", "depth steps"),
-        Column("pair.difference", f"{heading} (nats/byte)", "+.3f"),
-        Column("pair.interval", "95 % interval", show_interval),
-        Column("pair.num_seeds", "seeds"),
-        Column("pair.p_value", "p", show_p),
-        Column("pair.p_holm", "p, corrected", show_p),
-    ]
-    return Table(rows, columns)
-
-
 def elastic_view(records: Sequence[RunRecord]) -> FigureView[Mark]:
     """Loss against depth steps: solid lines for drawn depths, broken ones for a single depth."""
     marks = []
-    for group in (each for name in (ELASTIC, FIXED) for each in group_records(records) if each.name == name):
-        for label, losses in losses_at_depths(records, group.name).items():
-            if len(losses) < 2:
-                continue
-            run, is_drawn = group.runs[label][0], group.name == ELASTIC
+    for recipe in (ELASTIC, FIXED):
+        for label, losses in losses_at_depths(records, recipe).items():
+            run, is_drawn = losses.run, recipe == ELASTIC
             # A model without gates has the colour of the kind it is a variant of, and other lines.
             line = (0 if is_drawn else 1) + (0 if label == run.kind else 2)
-            trained = "drawn depths" if is_drawn else f"{own_steps(run)} depth steps"
+            trained = "drawn depths" if is_drawn else f"{losses.own} depth steps"
             marks += [
                 Mark(
                     label=label,
@@ -176,10 +208,10 @@ def elastic_view(records: Sequence[RunRecord]) -> FigureView[Mark]:
                     high=loss.high,
                     num_seeds=loss.num_seeds,
                     text=show_mean(loss),
-                    size="large" if steps == own_steps(run) else "usual",
+                    size="large" if steps == losses.own else "usual",
                     line=line,
                 )
-                for steps, loss in losses.items()
+                for steps, loss in losses.at.items()
             ]
     return FigureView(
         name="elastic_depth",

@@ -100,7 +100,7 @@ def parameters_view(selection: Selection) -> FigureView[Mark]:
         title=f"{_metric_title(selection)} against {words}",
         form="plane",
         runs=selection.group.name,
-        points=_with_front(marks),
+        points=with_front(marks),
         csv=csv | {"on_pareto_front": "is_on_front"},
         x_label=words,
         y_label=loss_label(selection.metric, selection.group.unit),
@@ -110,7 +110,7 @@ def parameters_view(selection: Selection) -> FigureView[Mark]:
     )
 
 
-def _with_front(marks: list[Mark]) -> list[Mark]:
+def with_front(marks: list[Mark]) -> list[Mark]:
     """The marks, with those on the Pareto front marked. What was published cannot be compared with what was measured
     here: beside it, it has no part in the front."""
     measured = [mark for mark in marks if not mark.is_published] or marks

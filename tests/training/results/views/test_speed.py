@@ -3,7 +3,7 @@
 import json
 
 from training.report.readme import speed_tables
-from training.results.views.document_tables import machine_in_words, training_table
+from training.results.views.document_tables import machine_in_words, other_depths_table, training_table
 
 PARTIES = {"plain torch": {"step_ms": 184.0}, "standard": {"step_ms": 125.0, "time_over_plain torch": 0.68}}
 MACHINE = {"device": "AMD EPYC (family 26, model 2), 2 threads", "torch": "2.13.0+cpu"}
@@ -32,3 +32,19 @@ def test_every_machine_has_a_table_of_its_own(tmp_path):
     section = speed_tables("training", training_table)(tmp_path)
     assert section.index("On a new one:") < section.index("On an old one:")
     assert section.count("| Standard | 125 | 0.68 |") == 2
+
+
+def test_other_depths_stand_in_their_order_and_reports_without_them_show_nothing(tmp_path):
+    depths = {"time-indexed-mlp": {"12": numbers(50.0, 0.5), "3": numbers(200.0, 2.0)}}
+    write = speed_tables("generation", other_depths_table)
+    (tmp_path / "generation-earlier.json").write_text(json.dumps({"parties": {}}))
+    assert write(tmp_path) == "Not measured yet."
+    (tmp_path / "generation.json").write_text(json.dumps({"machine": MACHINE, "depths": depths}))
+    assert write(tmp_path).splitlines()[-2:] == [
+        "| Time-Indexed MLP | 3 | 200 | 2.00x | 2.00x |",
+        "| Time-Indexed MLP | 12 | 50 | 0.50x | 0.50x |",
+    ]
+
+
+def numbers(speed: float, ratio: float) -> dict[str, float]:
+    return {"bytes_per_second": speed, "writing_speed": ratio, "reading_speed": ratio}

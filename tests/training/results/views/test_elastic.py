@@ -1,0 +1,89 @@
+"""Fixed against drawn depths: tables and words, from invented records."""
+
+import pytest
+
+from tests.training.results.factory import make_record, tuned_records, tuned_run
+from training.report.figures import render
+from training.report.tables import to_markdown
+from training.results.views.elastic import (
+    elastic_table,
+    elastic_view,
+    gains_of_gates,
+    pairs_table,
+    prices,
+    prices_of_features,
+    reach_table,
+)
+from training.results.views.elastic_words import gates_in_words, price_in_words, reach_in_words
+
+RECORDS = tuned_records()
+
+
+def test_each_model_has_its_two_rows_and_models_of_one_depth_have_none():
+    lines = to_markdown(elastic_table(RECORDS)).splitlines()
+    assert "loss at 2 | loss at 3 | loss at 6 | loss at 12 | loss at 18 |" in lines[0]
+    shown = [line.split(" | ")[:2] for line in lines[2:]]
+    assert ["| Time-Indexed SSM", "6"] in shown
+    assert ["| Time-Indexed SSM", "3 (25%) 6 (50%) 12 (25%)"] in shown
+    assert len(shown) == 6
+    assert not any("Standard" in line or "own" in line for line in lines)
+
+
+def test_the_price_is_paired_by_seed_at_the_models_own_depth():
+    """Drawn depths cost 0.005, 0.006 and 0.007; a run of another recipe under the same label does not matter."""
+    other = make_record("time-indexed-ssm", 0, 9.0, recipe="quick", config={"num_layers": 4})
+    found = prices([*RECORDS, other])
+    assert found.keys() == {(label, 6) for label in ("neural-ode", "time-indexed-ssm", "time-indexed-ssm, tied")}
+    assert all(pair.difference == pytest.approx(0.006) and pair.num_seeds == 3 for pair in found.values())
+    assert "Time-Indexed SSM at its own 6 depth steps +0.006 (95 % interval" in price_in_words(RECORDS)
+
+
+def test_reach_compares_with_the_models_own_depth_within_the_drawn_depths():
+    assert "| Time-Indexed SSM | 6 | +0.016" in to_markdown(reach_table(RECORDS))
+    words = reach_in_words(RECORDS, only="time-indexed-ssm")
+    assert "at most 0.024 nats per byte from its loss at 6 depth steps anywhere between 3 and 12" in words
+    assert "trained at 6 alone, up to 1.200." in words
+    assert "tied" not in words
+    assert "tied" in reach_in_words(RECORDS)
+
+
+def test_gates_are_compared_at_three_depths_with_a_correction_over_all():
+    pairs = gains_of_gates(RECORDS)
+    assert list(pairs) == [("time-indexed-ssm", steps) for steps in (3, 6, 12)]
+    assert all(pair.difference < 0 and (pair.p_holm or 0.0) > (pair.p_value or 1.0) for pair in pairs.values())
+    assert "gated minus tied: at 3 depth steps -0.02" in gates_in_words(RECORDS)
+    assert "significant at 3 and 6 and 12" in gates_in_words(RECORDS)
+
+
+def test_features_are_compared_with_the_usual_ones():
+    runs = [tuned_run("time-indexed-ssm", seed, recipe="ablation-features") for seed in (0, 1)]
+    label = "time-indexed-ssm, without dt"
+    changed = [tuned_run("time-indexed-ssm, tied", seed, recipe="ablation-features", model=label) for seed in (0, 1)]
+    lines = to_markdown(pairs_table(prices_of_features([*runs, *changed]), "changed minus usual")).splitlines()
+    assert lines[2].startswith("| Time-Indexed SSM, without dt | 3 | +0.0")
+    assert len(lines) == 2 + 4
+    assert not prices_of_features(runs)
+
+
+def test_nothing_is_said_of_what_was_not_measured():
+    bare = [tuned_run("standard", seed) for seed in (0, 1)]
+    assert not elastic_table(bare).rows
+    assert not prices(bare)
+    assert not gains_of_gates(bare)
+    assert price_in_words(bare) == reach_in_words(bare) == gates_in_words(bare) == ""
+    assert elastic_view(bare).missing
+
+
+def test_one_seed_gives_a_price_without_a_test():
+    one = tuned_records(seeds=(0,))
+    assert "(1 seed)" in price_in_words(one)
+    assert "at none of them significant" in gates_in_words(one)
+
+
+def test_the_figure_has_a_line_for_every_model_and_training():
+    view = elastic_view(RECORDS)
+    titles = {mark.title for mark in view.points}
+    assert "Time-Indexed SSM, trained at drawn depths" in titles
+    assert "Time-Indexed SSM, tied, trained at 6 depth steps" in titles
+    assert {mark.at for mark in view.points if mark.size == "large"} == {6}
+    assert render(view, "png").startswith(b"\x89PNG")

@@ -1,0 +1,116 @@
+"""What README and docs say of the protocols: the leading one first, the published one on a page of its own."""
+
+from pathlib import Path
+
+from training.report.folder import headline, results_table_markdown, significance_table_markdown
+from training.report.parts import NOT_YET, Records, join, read_reports
+from training.report.readme_figures import picture
+from training.report.tables import to_markdown
+from training.results.leading import PUBLISHED, kinds_alone, leading_group
+from training.results.selection import Selection
+from training.results.views.ablations import ablation_cells, ablation_table, question_table
+from training.results.views.comparisons import significance_table
+from training.results.views.document_tables import machine_in_words, showcase_in_words, showcase_table, usual_runs
+from training.results.views.elastic_words import reach_in_words
+from training.results.views.equal_time import (
+    curve_pairs,
+    equal_time_in_words,
+    equal_time_table,
+    finished_pairs,
+    step_times_table,
+)
+from training.results.views.losses import results_table
+from training.results.views.tuned import SHARED, protocol_in_words, settings_table, variants_table
+from training.results.wording import headline_of
+
+STEPS = "steps"
+
+
+def short_results(records: Records) -> str:
+    """What the leading protocol found, its measured rows, and how far one model reaches in depth."""
+    return join(leading_headline(records), leading_results(records), reach_in_words(records, only=SHARED))
+
+
+def leading_headline(records: Records) -> str:
+    """One sentence on the kinds by their own names, so that the correction is over their pairs alone."""
+    return headline_of(kinds_alone(leading_group(usual_runs(records))))
+
+
+def leading_results(records: Records) -> str:
+    """The measured rows."""
+    return to_markdown(results_table(Selection(group=leading_group(usual_runs(records)), source="measured")))
+
+
+def leading_protocol(records: Records) -> str:
+    """What the runs have in common, and the settings of each model."""
+    group = leading_group(usual_runs(records))
+    return join(protocol_in_words(group), settings_table(group))
+
+
+def leading_pairs(records: Records) -> str:
+    """Every pair of kinds with its tests."""
+    return to_markdown(significance_table(Selection(group=kinds_alone(leading_group(usual_runs(records))))))
+
+
+def variants(records: Records) -> str:
+    """What sharing, gates and size each do, under the leading protocol."""
+    table = variants_table(leading_group(usual_runs(records)))
+    return join(table) if table.rows else NOT_YET
+
+
+def published_headline(records: Records) -> str:
+    """One sentence on the published protocol."""
+    return headline(usual_runs(records), recipe=PUBLISHED)
+
+
+def results_with_published(records: Records) -> str:
+    """The measured rows of the published protocol, and the published ones below them."""
+    return results_table_markdown(usual_runs(records), recipe=PUBLISHED, source="both")
+
+
+def published_pairs(records: Records) -> str:
+    """Every pair of models of the published protocol with its tests."""
+    return significance_table_markdown(usual_runs(records), recipe=PUBLISHED)
+
+
+def ablations(records: Records) -> str:
+    """Where weights come from, and what each source adds to the loss."""
+    cells = ablation_cells(records)
+    return join(ablation_table(cells), question_table(cells)) if cells else NOT_YET
+
+
+def checkpoints(records: Records) -> str:
+    """The losses of the bundled checkpoints."""
+    return join(showcase_in_words(records), showcase_table(records))
+
+
+def step_times(folder: Path) -> str:
+    """Step times of the tuned protocol, a table for every machine."""
+    parts = [part for report in read_reports(folder, STEPS) for part in (machine_in_words(report), _steps(report))]
+    return join(*parts) if parts else NOT_YET
+
+
+def _steps(report: dict) -> str:
+    return to_markdown(step_times_table(report))
+
+
+def equal_time(records: Records, folder: Path) -> str:
+    """Models against the plain transformer after the same training time."""
+    parts: list[str] = []
+    for report in read_reports(folder, STEPS):
+        finished, read = finished_pairs(records, report), curve_pairs(records, report)
+        if finished:
+            parts += ["Runs whose schedules ended after the same time:", to_markdown(equal_time_table(finished))]
+        if read:
+            parts += [
+                "Curves of the runs of equal length, read when the first of the two has finished. The learning rate of "
+                "the other has not decayed yet, so this favours the one whose steps are shorter:",
+                to_markdown(equal_time_table(read)),
+            ]
+    return join(picture("training-time.png", records, folder), *parts) if parts else NOT_YET
+
+
+def equal_time_short(records: Records, folder: Path) -> str:
+    """One sentence for the README; empty until runs of equal time are finished."""
+    reports = read_reports(folder, STEPS)
+    return equal_time_in_words(finished_pairs(records, reports[0]), SHARED) if reports else ""
