@@ -58,9 +58,9 @@ FIRST_TAB = next(iter(TABS))
 TRAIN_TAB = "TIPSHARE_TRAIN_TAB"
 
 
-def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.Blocks:
+def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None, uploads: Uploads | None = None) -> gr.Blocks:
     """The demo, ready to launch."""
-    shelf, runs, uploads = shelf or ModelShelf(), runs or Runs(), Uploads()
+    shelf, runs, uploads = shelf or ModelShelf(), runs or Runs(), uploads or Uploads()
 
     def forget(request: gr.Request) -> None:
         """A visitor left: what was theirs alone goes."""

@@ -34,7 +34,9 @@ class FairQueue(Queue):
         waiting = [each for queue in self.event_queue_per_concurrency_id.values() for each in queue.queue]
         theirs = sum(each.session_hash == body.session_hash for each in waiting)
         if theirs >= MOST_OF_A_VISITOR:
-            raise HTTPException(TOO_MANY_REQUESTS, f"{theirs} requests of yours are waiting: let some of them end first")
+            raise HTTPException(
+                TOO_MANY_REQUESTS, f"{theirs} requests of yours are waiting: let some of them end first"
+            )
         address = address_of(request)
         if sum(address_of(each.request) == address for each in waiting) >= MOST_OF_AN_ADDRESS:
             raise HTTPException(

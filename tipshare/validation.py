@@ -11,7 +11,7 @@ def check_whole(name: str, value: Any, least: int = 1, most: int | None = None) 
     """`value` as an int, or a ValueError with the value and the rule."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < least or (most is not None and value > most):
-        raise ValueError(f"{name}={value!r} must be a whole number{_bounds(least=least, most=most)}")
+        raise ValueError(f"{name}={value!r:.200} must be a whole number{_bounds(least=least, most=most)}")
     return int(value)
 
 
@@ -29,7 +29,7 @@ def check_number(
     # NaN and the infinities fail the comparisons.
     if not is_number or not (least <= value <= most and above < value < below):
         bounds = _bounds(least=least, above=above, most=most, below=below)
-        raise ValueError(f"{name}={value!r} must be a finite number{bounds}")
+        raise ValueError(f"{name}={value!r:.200} must be a finite number{bounds}")
     return float(value)
 
 
@@ -67,21 +67,21 @@ def _check_value(name: str, value: Any, expected: Any, metadata: Any, most: int 
         expected = next(each for each in choices if each is not type(None))
     if "choices" in metadata or get_origin(expected) is Literal:
         if value not in choices:
-            raise ValueError(f"{name}={value!r} is not one of {', '.join(choices)}")
+            raise ValueError(f"{name}={value!r:.200} is not one of {', '.join(choices)}")
     elif expected is int:
         check_whole(name, value, **{"most": most, **metadata})
     elif expected is float:
         lower = {} if "above" in metadata else {"least": 0.0}
         check_number(name, value, **{**lower, **metadata})
     elif expected is str and not isinstance(value, str):
-        raise ValueError(f"{name}={value!r} must be a text")
+        raise ValueError(f"{name}={value!r:.200} must be a text")
     elif expected is bool and not isinstance(value, bool):
-        raise ValueError(f"{name}={value!r} must be true or false")
+        raise ValueError(f"{name}={value!r:.200} must be true or false")
     elif get_origin(expected) is tuple:
         kind = choices[0]
         accepted = int | float if kind is float else kind
         if not isinstance(value, tuple) or not all(isinstance(each, accepted) for each in value):
-            raise ValueError(f"{name}={value!r} must be a list of {kind.__name__}")
+            raise ValueError(f"{name}={value!r:.200} must be a list of {kind.__name__}")
 
 
 def _bounds(**bounds: float | None) -> str:

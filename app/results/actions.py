@@ -19,7 +19,6 @@ from training.results.rows import Source
 from training.results.selection import Selection
 from training.results.views import FIGURES
 
-
 # Choices whose tables and figures are kept.
 MOST_KEPT = 16
 

@@ -104,7 +104,7 @@ def choose(
     groups = [in_unit(each, unit) for each in groups]
     group = next((each for each in groups if each.name == name), None)
     if group is None:
-        raise ValueError(f"no runs are called {name!r}; there are {', '.join(each.name for each in groups)}")
+        raise ValueError(f"no runs are called {name!r:.200}; there are {', '.join(each.name for each in groups)}")
     wanted = group.labels if labels is None else [label for label in group.labels if label in labels]
     if not wanted:
         raise ValueError("no model is chosen: choose at least one above")

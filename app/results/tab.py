@@ -7,20 +7,20 @@ from typing import Any
 
 import gradio as gr
 
+from app.controls import texts
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
 from app.plot_style import for_page
 from app.results.actions import control, table_selections
 from app.results.api import build_api
+from app.results.choices import MOST_AVERAGED, ResultsChoice
 from app.results.data import EVERY_CORPUS, choose
 from app.results.figures import draw
 from app.results.files import write_figure, write_table
 from app.results.tables import COLUMNS, TYPES
 from app.results.uploads import NOTHING, Uploads
 from app.results.words import uploaded_html
-from training.results.groups import Unit
-from training.results.rows import Source
-from training.results.selection import Against, Selection
+from training.results.selection import Selection
 from training.results.views import FIGURES
 from training.results.views.curves import curves_view
 from training.results.views.losses import parameters_view
@@ -95,7 +95,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
             figure("learning_curves")
             with gr.Row():
                 which = gr.Radio(["validation", "training"], value="validation", label="Loss of")
-                window = gr.Slider(1, 25, value=1, step=1, label="Smoothing: points averaged")
+                window = gr.Slider(1, MOST_AVERAGED, value=1, step=1, label="Smoothing: points averaged")
     with gr.Row():
         with gr.Column(min_width=320):
             figure("significance")
@@ -118,28 +118,26 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
         place: str,
         name: str | None,
         labels: list[str],
-        wanted: Source,
+        wanted: Any,
         every: bool,
-        loss_of: str,
-        points: int,
-        counted_in: Unit,
-        cost: Against,
+        loss_of: Any,
+        points: Any,
+        counted_in: Any,
+        cost: Any,
     ) -> tuple[Any, ...]:
         """Bring the controls and all that is shown to one state, whatever was changed."""
         board = uploads.board(upload_name)
+        choice = ResultsChoice.of_controls(wanted, loss_of, points, counted_in, cost)
+        labels = texts("models", labels)
         # The list of models follows the recipe: labels of another recipe's list say nothing about this one.
         is_new = upload_name != listed[1]
         chosen = control(board.groups, name, place, labels if listed[0] == name else None, show_uploaded=is_new)
         results = board.show(
             chosen.group,
             tuple(chosen.chosen),
-            wanted,
-            every_recipe=every,
+            every_recipe=bool(every),
             corpus=chosen.corpus,
-            curve=loss_of,
-            window=int(points),
-            unit=counted_in,
-            against=cost,
+            **choice.fields(),
         )
         corpora = [("all", EVERY_CORPUS), *((each, each) for each in chosen.corpora)]
         return (
@@ -177,14 +175,10 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
         upload_name: str,
         name: str | None,
         labels: list[str],
-        wanted: Source,
-        loss_of: str,
-        points: int,
-        counted_in: Unit,
-        cost: Against,
+        *how: Any,
     ) -> Selection:
-        how: dict[str, Any] = {"source": wanted, "curve": loss_of, "window": int(points), "against": cost}
-        return choose(uploads.board(upload_name).groups, name, labels, unit=counted_in, **how)
+        choice = ResultsChoice.of_controls(*how)
+        return choose(uploads.board(upload_name).groups, name, texts("models", labels), **choice.fields())
 
     def save_table(form: str, place: str, every: bool, *values: Any) -> str:
         selections = table_selections(selected(*values), every, place)
