@@ -3,6 +3,13 @@
 from typing import Any
 
 
+def text(name: str, value: Any) -> str:
+    """A text from a control, which gives None for an empty one."""
+    if not isinstance(value, str | type(None)):
+        raise ValueError(f"{name.replace('_', '-')}={value!r:.80} must be a text")
+    return value or ""
+
+
 def texts(name: str, value: Any) -> list[str]:
     """The texts that are chosen in a list; none for an empty one."""
     if not isinstance(value, list | tuple | type(None)) or not all(isinstance(each, str) for each in value or ()):

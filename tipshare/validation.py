@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import sys
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -26,8 +27,8 @@ def check_number(
 ) -> float:
     """`value` as a float if it is finite and within the bounds, or a ValueError with the value and the rule."""
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    # NaN and the infinities fail the comparisons.
-    if not is_number or not (least <= value <= most and above < value < below):
+    # NaN and the infinities fail the comparisons, and so does a whole number that no float can hold.
+    if not is_number or not (least <= value <= most and above < value < below and abs(value) <= sys.float_info.max):
         bounds = _bounds(least=least, above=above, most=most, below=below)
         raise ValueError(f"{name}={value!r:.200} must be a finite number{bounds}")
     return float(value)
@@ -56,7 +57,7 @@ def check_names(cls: Any, given: Any, what: str) -> None:
     known = {field.name for field in dataclasses.fields(cls)}
     unknown = ", ".join(map(repr, sorted(set(given) - known)))
     if unknown:
-        raise ValueError(f"unknown {what} {unknown}; the {what}s are {', '.join(sorted(known))}")
+        raise ValueError(f"unknown {what} {unknown[:200]}; the {what}s are {', '.join(sorted(known))}")
 
 
 def _check_value(name: str, value: Any, expected: Any, metadata: Any, most: int | None) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import jax
 
-# A program takes 5 to 50 MB, by the number of depth steps; one model at one depth has three or four of them.
-MOST_PROGRAMS = 400
+# A program of a model takes 5 to 50 MB, by the number of depth steps; a model has three or four at every depth. Room for
+# the bundled models at every depth of the dial, and for as many programs of visitors.
+MOST_PROGRAMS = 600
 # Growth of the process, mapped files aside, since code was dropped last.
-MOST_GROWTH = 1_500_000_000
+MOST_GROWTH = 3_000_000_000
 STATUS = Path("/proc/self/status")
 
 

@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from app.dynamics.settings import Choice
+from app.controls import texts
+from app.dynamics.settings import Choice, check_text
+from app.generate.scoring import score_in_turns
 from app.generate.settings import WritingRequest
 from app.results.choices import ResultsChoice
+from app.shelf import ModelShelf
 from app.train.settings import TrainingRequest
 from tests.hostile.limits import refused
 from tests.hostile.mutations import NASTY_VALUES, draw
@@ -17,6 +20,11 @@ CALLS: list[tuple[Callable[..., Any], list[Any]]] = [
     (WritingRequest.of_controls, ["text", ["standard"], 0.8, 40, 0.9, 0.0, 1.0, 100, 1, 0]),
     (TrainingRequest.of_controls, ["standard", "", "builtin", "", 100, 64, 0]),
     (ResultsChoice.of_controls, ["measured", "validation", 1, "nats", "parameters"]),
+    (check_text, ["text"]),
+    (ModelShelf().describe, ["standard"]),
+    (ModelShelf().add, ["standard"]),
+    (lambda *values: next(score_in_turns(ModelShelf(), *values)), ["text", ["standard"]]),
+    (lambda *values: [texts("models", each) for each in values], [["standard"], None]),
     (Choice, ["standard", "text", 3, "value-output", 0.5, "divergence"]),
 ]
 ODD = [*NASTY_VALUES, float("nan"), float("inf"), -0.0, 3.0, "3", {"path": "/etc/passwd"}, [None] * 3, ["\ud800"]]

@@ -11,6 +11,8 @@ from tests.hostile.mutations import mutate_json, mutate_weights
 from tests.hostile.report import add_counts
 
 ROUNDS = 30
+# Of a sort, the share that is refused at least. A damaged state falls back to the one before it.
+REFUSED = {sort: 0.25 for sort in ROUND} | {"states": 0.05}
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,7 @@ def test_hostile_input_is_refused_in_words_or_read_exactly(sort, runs):
     with offline():
         ended = [run_case(sort, runs[sort], 27, number) for number in range(ROUNDS * ROUND[sort])]
     refused = sum(not loaded for loaded, _ in ended)
-    assert refused > len(ended) / 4, "most changes do harm, or the generator changes nothing"
+    assert refused > len(ended) * REFUSED[sort], "most changes do harm, or the generator changes nothing"
     assert max(memory for _, memory in ended) <= MOST_MEMORY
 
 

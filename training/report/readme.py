@@ -39,11 +39,13 @@ from training.results.views.finetuning import (
     tuned_groups,
     tuned_table,
 )
+from training.results.views.promise_tables import crowd_in_words, crowd_table, fuzz_table, loading_table
 from training.results.views.table import Table
 
 RECIPE = "published-1000"
 FINETUNING_FIGURE = "finetuning.png"
 DYNAMICS_PAGE = "docs/results/dynamics.md"
+PROMISE_PAGE = "docs/guide/promise.md"
 NOT_YET = "Not measured yet."
 
 Records = Sequence[RunRecord]
@@ -129,15 +131,16 @@ def speed_tables(name: str, make_table: Callable[[dict], Table]) -> Callable[[Pa
     return write
 
 
-def of_dynamics(*parts: Callable[[dict], str | Table]) -> Callable[[Path], str]:
-    """A writer of sentences and tables from the report `dynamics.json` in a folder."""
+def from_report(name: str, *parts: Callable[[dict], str | Table]) -> Callable[[Path], str]:
+    """A writer of sentences and tables from the report NAME.json in a folder."""
 
     def write(folder: Path) -> str:
-        path = folder / "dynamics.json"
+        path = folder / f"{name}.json"
         if not path.is_file():
             return NOT_YET
         report = json.loads(path.read_text(encoding="utf-8"))
-        return _join(*(part(report) for part in parts))
+        found = [part(report) for part in parts]
+        return _join(*found) if all(each.rows if isinstance(each, Table) else each for each in found) else NOT_YET
 
     return write
 
@@ -157,9 +160,12 @@ PARTS: tuple[Part, ...] = (
     Part("docs/results/finetuning.md", "depth", finetuned_depths),
     Part("docs/results/speed.md", "training speed", speed_tables("training", training_table), True),
     Part("docs/results/speed.md", "generation speed", speed_tables("generation", generation_table), True),
-    Part(DYNAMICS_PAGE, "eigenvalues", of_dynamics(growth_in_words, growth_table), True),
-    Part(DYNAMICS_PAGE, "flow", of_dynamics(text_in_words, flow_table), True),
-    Part(DYNAMICS_PAGE, "lens", of_dynamics(text_in_words, reading_table), True),
+    Part(DYNAMICS_PAGE, "eigenvalues", from_report("dynamics", growth_in_words, growth_table), True),
+    Part(DYNAMICS_PAGE, "flow", from_report("dynamics", text_in_words, flow_table), True),
+    Part(DYNAMICS_PAGE, "lens", from_report("dynamics", text_in_words, reading_table), True),
+    Part(PROMISE_PAGE, "hostile cases", from_report("promise", fuzz_table), True),
+    Part(PROMISE_PAGE, "cost of checking", from_report("promise", loading_table), True),
+    Part(PROMISE_PAGE, "crowds", from_report("promise", crowd_in_words, crowd_table), True),
 )
 
 
