@@ -9,8 +9,8 @@ from pathlib import Path
 
 import jax
 
-# A program of a model takes 5 to 50 MB, by the number of depth steps; a model has three or four at every depth. Room for
-# the bundled models at every depth of the dial, and for as many programs of visitors.
+# A program of a model takes 5 to 50 MB, by the number of depth steps, and there are three or four at every depth: room
+# for the bundled models at every depth of the dial, and for as many programs of visitors.
 MOST_PROGRAMS = 600
 # Growth of the process, mapped files aside, since code was dropped last.
 MOST_GROWTH = 3_000_000_000

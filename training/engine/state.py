@@ -90,13 +90,16 @@ def _load(folder: Path, step: int) -> SavedState:
         raise ValueError("the checksum of its facts does not match")
     content = parse_json(outer["content"], "its content")
     facts = content.get("facts")
-    is_state = isinstance(facts, dict) and all(isinstance(facts.get(name), dict) for name in ("run", "history"))
-    if not is_state or content.get("step") != step:
+    if not isinstance(facts, dict) or content.get("step") != step or not _are_of_a_run(facts):
         raise ValueError("its facts are not those of a run after this step")
     size_of(arrays_path)  # a regular file
     if _digest(arrays_path) != content.get("arrays_sha256"):
         raise ValueError("the checksum of its arrays does not match")
     return SavedState(step, load_file(arrays_path), facts)
+
+
+def _are_of_a_run(facts: dict[str, Any]) -> bool:
+    return all(isinstance(facts.get(name), dict) for name in ("run", "history"))
 
 
 def _is_left_over(name: str) -> bool:
