@@ -8,6 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+# Seconds until a request without an answer is a failure.
+PATIENCE = 300.0
+
 
 class RefusedError(Exception):
     """The page refused what should be refused."""
@@ -27,7 +30,13 @@ class Visitor:
     def client(self) -> Any:
         from gradio_client import Client
 
-        return Client(self.address, verbose=False, analytics_enabled=False, headers=self.headers)
+        return Client(
+            self.address,
+            verbose=False,
+            analytics_enabled=False,
+            headers=self.headers,
+            httpx_kwargs={"timeout": PATIENCE},
+        )
 
     def models(self) -> list[str]:
         return [each["name"] for each in self.client.predict(api_name="/models")][:4]
@@ -41,7 +50,7 @@ class Visitor:
     def post(self, path: str, **content: Any) -> Any:
         import httpx
 
-        return httpx.post(f"{self.address}/gradio_api/{path}", headers=self.headers, timeout=300, **content)
+        return httpx.post(f"{self.address}/gradio_api/{path}", headers=self.headers, timeout=PATIENCE, **content)
 
     def upload(self, lines: list[str]) -> str:
         """Upload records; what the page says of them."""
@@ -77,7 +86,7 @@ def browse(visitor: Visitor) -> None:
     """The page itself, results, and gates of a model."""
     import httpx
 
-    httpx.get(visitor.address, headers=visitor.headers, timeout=300).raise_for_status()
+    httpx.get(visitor.address, headers=visitor.headers, timeout=PATIENCE).raise_for_status()
     visitor.client.predict(api_name="/results")
     visitor.client.predict(visitor.models()[-1], [0.5], api_name="/gates")
 
