@@ -10,8 +10,8 @@ from gradio.queueing import Event, EventQueue, Queue
 
 # Requests that wait, of all visitors; when so many do, new ones are told that the page is busy.
 MOST_WAITING = 128
-# Of one visitor, which is what a busy page sends, and of one address, behind which there may be several.
-MOST_OF_A_VISITOR, MOST_OF_AN_ADDRESS = 8, 64
+# That wait or run: of one visitor, which is what a busy page sends, and of one address, behind which may be several.
+MOST_OF_A_VISITOR, MOST_OF_AN_ADDRESS = 12, 64
 # Visitors and addresses whose last turn is remembered.
 MOST_REMEMBERED = 4_096
 TOO_MANY_REQUESTS = 429
@@ -30,18 +30,19 @@ class FairQueue(Queue):
         self._served: OrderedDict[str, float] = OrderedDict()
 
     async def push(self, body: Any, request: Request, username: str | None) -> Any:
-        """Let a request wait, unless too many of the same visitor do already."""
-        waiting = [each for queue in self.event_queue_per_concurrency_id.values() for each in queue.queue]
-        theirs = sum(each.session_hash == body.session_hash for each in waiting)
+        """Let a request wait, unless too many of the same visitor are under way."""
+        under_way = [each for queue in self.event_queue_per_concurrency_id.values() for each in queue.queue]
+        under_way += self._running()
+        theirs = sum(each.session_hash == body.session_hash for each in under_way)
         if theirs >= MOST_OF_A_VISITOR:
             raise HTTPException(
-                TOO_MANY_REQUESTS, f"{theirs} requests of yours are waiting: let some of them end first"
+                TOO_MANY_REQUESTS, f"{theirs} requests of yours are under way: let some of them end first"
             )
         address = address_of(request)
-        if sum(address_of(each.request) == address for each in waiting) >= MOST_OF_AN_ADDRESS:
+        if sum(address_of(each.request) == address for each in under_way) >= MOST_OF_AN_ADDRESS:
             raise HTTPException(
                 TOO_MANY_REQUESTS,
-                f"{MOST_OF_AN_ADDRESS} requests from your address are waiting: try again when some of them have ended",
+                f"{MOST_OF_AN_ADDRESS} requests from your address are under way: try again when some have ended",
             )
         return await super().push(body, request, username)
 
@@ -49,16 +50,16 @@ class FairQueue(Queue):
         """The next requests to run, and where they waited."""
         for queue in self.event_queue_per_concurrency_id.values():
             if len(queue.queue) > 1 and _has_room(queue):
-                queue.queue.sort(key=partial(self._priority, self._running(queue)))
+                running = [each for each in self._running() if each.concurrency_id == queue.concurrency_id]
+                queue.queue.sort(key=partial(self._priority, running))
         found = super().get_events()
         if found is not None:
             for event in found[0]:
                 self._note(event)
         return found
 
-    def _running(self, queue: EventQueue) -> list[Event]:
-        jobs = (event for job in self.active_jobs if job is not None for event in job)
-        return [event for event in jobs if event.concurrency_id == queue.concurrency_id]
+    def _running(self) -> list[Event]:
+        return [event for job in self.active_jobs if job is not None for event in job]
 
     def _priority(self, running: list[Event], event: Event) -> tuple[int, int, float, float]:
         """Lowest first. Who was never served comes after those who waited before, so that new names win nothing."""

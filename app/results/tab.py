@@ -25,6 +25,8 @@ from training.results.views import FIGURES
 from training.results.views.curves import curves_view
 from training.results.views.losses import parameters_view
 
+# Tables and figures of all visitors: two at a time.
+HERE: dict[str, Any] = {**ON_PAGE, "concurrency_id": "results", "concurrency_limit": 2}
 # The link has its address a moment after the event ends.
 PRESS = "() => setTimeout(() => document.querySelector('#results-file').click(), 80)"
 TITLES = {
@@ -197,7 +199,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
         [listed, corpus, recipe, models, headline, table, notes, published, significance, *plots.values()],
         api_name="show_results",
         preprocess=False,
-        **ON_PAGE,
+        **HERE,
         trigger_mode="always_last",
     )
     for triggers, redraw, name in (
@@ -211,7 +213,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
             plots[name],
             api_name=name,
             preprocess=False,
-            **ON_PAGE,
+            **HERE,
             trigger_mode="always_last",
             show_progress="hidden",
         )
@@ -222,7 +224,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
         api_name="upload_records",
         # With it, Gradio would leave an empty file behind.
         preprocess=False,
-        **ON_PAGE,
+        **HERE,
         show_progress="hidden",
     )
     for button, form, name in ((table_csv, "csv", "table_csv"), (table_latex, "tex", "table_latex")):
@@ -234,5 +236,5 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
 
 def _download(button: gr.Button, save: Any, inputs: list, file: gr.DownloadButton, api_name: str) -> None:
     """Let a button make a file and hand it to the browser."""
-    made = button.click(shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden", **ON_PAGE)
+    made = button.click(shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden", **HERE)
     made.success(None, None, None, js=PRESS, api_name=f"{api_name}_pressed", api_visibility="private")
