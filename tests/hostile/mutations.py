@@ -82,18 +82,28 @@ def mutate_value(value: Any, random: np.random.Generator) -> Any:
 
 def mutate_json(content: bytes, random: np.random.Generator) -> bytes:
     """A JSON text with changed bytes, or with a changed value."""
-    if random.random() < 0.4:
+    value = _parsed(content)
+    if value is None or random.random() < 0.4:
         return mutate_bytes(content, random)
-    return dump(mutate_value(json.loads(content), random))
+    return dump(mutate_value(value, random))
 
 
 def mutate_weights(content: bytes, random: np.random.Generator) -> bytes:
     """A safetensors file with changed bytes, or with a changed header."""
-    if random.random() < 0.4:
+    length = int.from_bytes(content[:8], "little")
+    value = _parsed(content[8 : 8 + length])
+    if value is None or random.random() < 0.4:
         return mutate_bytes(content, random)
-    length = struct.unpack("<Q", content[:8])[0]
-    text = dump(mutate_value(json.loads(content[8 : 8 + length]), random))
+    text = dump(mutate_value(value, random))
     return struct.pack("<Q", len(text)) + text + content[8 + length :]
+
+
+def _parsed(content: bytes) -> Any:
+    """The JSON value in a text; None if it was changed before and holds none any more."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
 
 
 def dump(value: Any) -> bytes:

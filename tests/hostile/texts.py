@@ -86,10 +86,7 @@ class States:
         for _ in range(int(random.integers(1, 3))):
             path = draw(random, sorted(self._copy.iterdir()))
             mutate = mutate_json if path.suffix == ".json" else mutate_weights
-            try:
-                path.write_bytes(mutate(path.read_bytes(), random))
-            except ValueError:  # changed twice, and no JSON any more
-                path.write_bytes(mutate_bytes(path.read_bytes(), random))
+            path.write_bytes(mutate(path.read_bytes(), random))
         said: list[str] = []
         try:
             state = load_newest(self._copy, said.append)

@@ -26,7 +26,7 @@ def fuzz_table(report: dict[str, Any]) -> Table:
         Column("cases", "cases", _count),
         Column("refused", "refused in words", _count),
         Column("equal", "read exactly as it stands", _count),
-        Column("megabytes", "most memory of a case (MB)", _count),
+        Column("megabytes", "most memory of a case (MB)", ".1f"),
     ]
     rows = [
         {"what": words, **found, "equal": found["cases"] - found["refused"], "megabytes": found["most_memory"] / 1e6}
@@ -37,7 +37,7 @@ def fuzz_table(report: dict[str, Any]) -> Table:
 
 
 def loading_table(report: dict[str, Any]) -> Table:
-    """Time to load with every byte checked, and without."""
+    """Processor time to load with every byte checked, and without."""
     columns = [
         Column("name", "checkpoint", is_text=True),
         Column("megabytes", "weights (MB)", ".1f"),
