@@ -41,7 +41,8 @@ def test_what_was_measured_is_in_the_tables():
     assert texts(loading_table(REPORT)) == [["standard", "19.5", "18", "5", "3.64"]]
     assert texts(crowd_table(REPORT)) == [["28 + 4 hostile", "writes", "1,200", "0", "1.00", "2.50"]]
     assert crowd_in_words(REPORT) == (
-        "- 28 visitors and 4 hostile ones for 120 s: 2 failures; the server had 900 MB at first, 950 half way, 960 at last."
+        "- 28 visitors and 4 hostile ones for 120 s: 2 failures; "
+        "the server had 900 MB at first, 950 half way, 960 at last."
     )
 
 
