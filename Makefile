@@ -1,6 +1,7 @@
 # make app        serve the demo on http://127.0.0.1:7860
 # make test       run all tests
 # make test-fast  run the tests without browser and long runs
+# make fuzz       hostile input for MINUTES=10, to be refused in words or read exactly
 # make check      formatting, lint, types
 # make format     format, and mend what lint can mend
 # make docs       build the site to build/site
@@ -10,8 +11,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 7860
+MINUTES ?= 10
 
-.PHONY: help app test test-fast check format docs wheel clean
+.PHONY: help app test test-fast fuzz check format docs wheel clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -24,6 +26,9 @@ test: $(VENV)/.dev
 
 test-fast: $(VENV)/.dev
 	$(BIN)/python -m pytest -m "not slow" --ignore tests/browser
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.hostile --minutes $(MINUTES)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -3,6 +3,20 @@
 from typing import Any
 
 
+def text(name: str, value: Any) -> str:
+    """A text from a control, which gives None for an empty one."""
+    if not isinstance(value, str | type(None)):
+        raise ValueError(f"{name.replace('_', '-')}={value!r:.80} must be a text")
+    return value or ""
+
+
+def texts(name: str, value: Any) -> list[str]:
+    """The texts that are chosen in a list; none for an empty one."""
+    if not isinstance(value, list | tuple | type(None)) or not all(isinstance(each, str) for each in value or ()):
+        raise ValueError(f"{name.replace('_', '-')}={value!r:.80} must be a list of texts")
+    return list(value or ())
+
+
 def whole_number(name: str, value: Any) -> int:
     """A whole number from a control, which may give 3.0 for 3 and None for an empty field."""
     is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())

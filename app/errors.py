@@ -1,4 +1,4 @@
-"""ValueErrors as messages on the page."""
+"""ValueErrors, and errors of the system such as a full disk, as messages on the page."""
 
 import functools
 import html
@@ -13,21 +13,23 @@ import gradio as gr
 _PATH = re.compile(r"(?<![\w:/.])/(?:[\w.@+-]+/)+[\w.@+-]*")
 
 
-def in_words(error: ValueError) -> str:
+def in_words(error: ValueError | OSError) -> str:
     """The message of an error as the page shows it."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"The server cannot do this now: {error.strerror}. Try again later."
     message = _PATH.sub("(a file of the server)", str(error).strip()) or "this does not work"
     return message[0].upper() + message[1:]
 
 
 def shown_to_user(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function or generator with ValueErrors shown as messages on the page; other errors are bugs."""
+    """The function or generator with such errors shown as messages on the page; other errors are bugs."""
     if inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)
         def yielding(*arguments: Any, **keywords: Any) -> Iterator[Any]:
             try:
                 yield from function(*arguments, **keywords)
-            except ValueError as error:
+            except (ValueError, OSError) as error:
                 raise _gradio_error(error) from error
 
         return yielding
@@ -36,13 +38,13 @@ def shown_to_user(function: Callable[..., Any]) -> Callable[..., Any]:
     def returning(*arguments: Any, **keywords: Any) -> Any:
         try:
             return function(*arguments, **keywords)
-        except ValueError as error:
+        except (ValueError, OSError) as error:
             raise _gradio_error(error) from error
 
     return returning
 
 
-def _gradio_error(error: ValueError) -> gr.Error:
+def _gradio_error(error: ValueError | OSError) -> gr.Error:
     # Gradio shows messages as HTML, in which quotes are harmless; clients of the API read them more easily unescaped.
     message = html.escape(in_words(error), quote=False)
-    return gr.Error(message, title="That did not work", duration=12, print_exception=False)
+    return gr.Error(message, title="That did not work", duration=12, print_exception=isinstance(error, OSError))

@@ -15,10 +15,12 @@ from app.generate.active_runs import Runs
 from app.generate.tab import build_generate_tab
 from app.header import build_header
 from app.results.tab import build_results_tab
+from app.results.uploads import Uploads
 from app.shelf import ModelShelf
+from app.turns import use_fair_queue
 
-# Length of the queue; when it is full, visitors are told that the page is busy.
-MOST_WAITING = 128
+# Seconds between two looks for files that were made or uploaded, and the age at which one is deleted.
+DELETE_FILES = (600, 7_200)
 # How often one event runs at the same time; writing and scoring share a limit of their own.
 AT_ONCE = 2
 
@@ -31,6 +33,7 @@ class Place:
     tab: gr.Tab
     shelf: ModelShelf
     runs: Runs
+    uploads: Uploads
     arrival: Any  # the event that puts a model on the shelf; its success brings the model into a tab's lists
 
 
@@ -47,7 +50,7 @@ TABS: dict[str, tuple[str, Callable[[Place], None]]] = {
     "gates": ("Gates", lambda page: build_gates_tab(page.shelf, page.tab, page.arrival)),
     "dynamics": ("Dynamics", lambda page: build_dynamics_tab(page.demo, page.shelf, page.tab, page.arrival)),
     "train": ("Train", _build_train_tab),
-    "results": ("Results", lambda page: build_results_tab(page.tab)),
+    "results": ("Results", lambda page: build_results_tab(page.tab, page.uploads)),
     "about": ("About", lambda page: build_about_tab()),
 }
 FIRST_TAB = next(iter(TABS))
@@ -55,19 +58,30 @@ FIRST_TAB = next(iter(TABS))
 TRAIN_TAB = "TIPSHARE_TRAIN_TAB"
 
 
-def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None) -> gr.Blocks:
+def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None, uploads: Uploads | None = None) -> gr.Blocks:
     """The demo, ready to launch."""
-    shelf, runs = shelf or ModelShelf(), runs or Runs()
-    with gr.Blocks(title="tipshare: one block, every depth", analytics_enabled=False, fill_width=True) as demo:
+    shelf, runs, uploads = shelf or ModelShelf(), runs or Runs(), uploads or Uploads()
+
+    def forget(request: gr.Request) -> None:
+        """A visitor left: what was theirs alone goes."""
+        visitor = str(request.session_hash)
+        shelf.of(visitor).forget()
+        uploads.forget(visitor)
+        runs.stop(visitor)
+
+    with gr.Blocks(
+        title="tipshare: one block, every depth", analytics_enabled=False, fill_width=True, delete_cache=DELETE_FILES
+    ) as demo:
         arrival = build_header(shelf)
         with gr.Tabs(selected=FIRST_TAB, elem_id="tabs") as tabs:
             for name, (title, build) in TABS.items():
                 if name == "train" and not may_train():
                     continue
                 with gr.Tab(title, id=name) as tab:
-                    build(Place(demo, tab, shelf, runs, arrival))
+                    build(Place(demo, tab, shelf, runs, uploads, arrival))
         demo.load(open_tab, None, tabs, api_name="open_tab", **QUICK)
-    return demo.queue(max_size=MOST_WAITING, default_concurrency_limit=AT_ONCE)
+        demo.unload(forget)
+    return use_fair_queue(demo, at_once=AT_ONCE)
 
 
 def may_train(environment: Mapping[str, str] = os.environ) -> bool:

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 # Gradio and the Hub client read these when they are imported.
@@ -30,9 +31,17 @@ def lends_login(environment: Mapping[str, str] = os.environ) -> bool:
 
 def launch_settings() -> dict[str, Any]:
     """Arguments of `launch`: no outside requests, and reachable from this machine only unless it is a Space."""
+    from gradio.utils import get_upload_folder
+    from starlette.middleware import Middleware
+
+    from app.door import LARGEST_BODY, Door
     from app.style import css, script, theme
 
     return {
+        "app_kwargs": {"middleware": [Middleware(Door, folder=Path(get_upload_folder()))]},
+        "max_file_size": LARGEST_BODY,
+        # What components hold is kept for so many visitors.
+        "state_session_capacity": 500,
         "server_name": "0.0.0.0" if is_space() else "127.0.0.1",
         "theme": theme(),
         "css": css(),

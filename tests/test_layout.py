@@ -71,11 +71,13 @@ ROOMS: dict[str, tuple[str, ...]] = {
         )
         for tab in TABS
     },
+    "app.turns": (),
+    "app.door": (),
     "app.header": ("app",),
     "app.warm_up": ("app", "tipshare"),
     "app.page": ("app",),
     "app.serve": (),
-    "app.load": (),
+    "app.load": ("tipshare",),
 }
 # What a room may import besides, inside of a function: methods of a model that another room carries out, and figures
 # that are drawn for a download.
@@ -96,7 +98,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 # A module that is for those who have one extra.
 FOR_ONE_EXTRA = {"tipshare/transformers.py": "transformers"}
 # Packages that one we declare is made of or promises to bring.
-COMES_WITH = {"gradio-client": "gradio", "httpx": "gradio"}
+COMES_WITH = dict.fromkeys(("gradio-client", "httpx", "fastapi", "starlette"), "gradio")
 
 
 class Import(NamedTuple):

@@ -306,5 +306,5 @@ KINDS: dict[str, type[ModelConfig]] = {
 def config_class_of(kind: object) -> type[ModelConfig]:
     """The config class of a kind, or an error that lists the kinds."""
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"unknown model kind {kind!r}; the kinds are {', '.join(sorted(KINDS))}")
+        raise ValueError(f"unknown model kind {kind!r:.80}; the kinds are {', '.join(sorted(KINDS))}")
     return KINDS[kind]

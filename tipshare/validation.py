@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import sys
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -11,7 +12,7 @@ def check_whole(name: str, value: Any, least: int = 1, most: int | None = None) 
     """`value` as an int, or a ValueError with the value and the rule."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < least or (most is not None and value > most):
-        raise ValueError(f"{name}={value!r} must be a whole number{_bounds(least=least, most=most)}")
+        raise ValueError(f"{name}={value!r:.200} must be a whole number{_bounds(least=least, most=most)}")
     return int(value)
 
 
@@ -26,10 +27,10 @@ def check_number(
 ) -> float:
     """`value` as a float if it is finite and within the bounds, or a ValueError with the value and the rule."""
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    # NaN and the infinities fail the comparisons.
-    if not is_number or not (least <= value <= most and above < value < below):
+    # NaN and the infinities fail the comparisons, and so does a whole number that no float can hold.
+    if not is_number or not (least <= value <= most and above < value < below and abs(value) <= sys.float_info.max):
         bounds = _bounds(least=least, above=above, most=most, below=below)
-        raise ValueError(f"{name}={value!r} must be a finite number{bounds}")
+        raise ValueError(f"{name}={value!r:.200} must be a finite number{bounds}")
     return float(value)
 
 
@@ -56,7 +57,7 @@ def check_names(cls: Any, given: Any, what: str) -> None:
     known = {field.name for field in dataclasses.fields(cls)}
     unknown = ", ".join(map(repr, sorted(set(given) - known)))
     if unknown:
-        raise ValueError(f"unknown {what} {unknown}; the {what}s are {', '.join(sorted(known))}")
+        raise ValueError(f"unknown {what} {unknown[:200]}; the {what}s are {', '.join(sorted(known))}")
 
 
 def _check_value(name: str, value: Any, expected: Any, metadata: Any, most: int | None) -> None:
@@ -67,21 +68,21 @@ def _check_value(name: str, value: Any, expected: Any, metadata: Any, most: int 
         expected = next(each for each in choices if each is not type(None))
     if "choices" in metadata or get_origin(expected) is Literal:
         if value not in choices:
-            raise ValueError(f"{name}={value!r} is not one of {', '.join(choices)}")
+            raise ValueError(f"{name}={value!r:.200} is not one of {', '.join(choices)}")
     elif expected is int:
         check_whole(name, value, **{"most": most, **metadata})
     elif expected is float:
         lower = {} if "above" in metadata else {"least": 0.0}
         check_number(name, value, **{**lower, **metadata})
     elif expected is str and not isinstance(value, str):
-        raise ValueError(f"{name}={value!r} must be a text")
+        raise ValueError(f"{name}={value!r:.200} must be a text")
     elif expected is bool and not isinstance(value, bool):
-        raise ValueError(f"{name}={value!r} must be true or false")
+        raise ValueError(f"{name}={value!r:.200} must be true or false")
     elif get_origin(expected) is tuple:
         kind = choices[0]
         accepted = int | float if kind is float else kind
         if not isinstance(value, tuple) or not all(isinstance(each, accepted) for each in value):
-            raise ValueError(f"{name}={value!r} must be a list of {kind.__name__}")
+            raise ValueError(f"{name}={value!r:.200} must be a list of {kind.__name__}")
 
 
 def _bounds(**bounds: float | None) -> str:

@@ -1,6 +1,7 @@
 """Train, compare, report and publish."""
 
 import ctypes
+import errno
 import os
 import sys
 
@@ -60,9 +61,25 @@ def main(arguments: list[str] | None = None) -> int:
     )
     try:
         return command.run()
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (ValueError, OSError) as error:
+        print(f"error: {in_words(error)}", file=sys.stderr)
         return 2
+
+
+def in_words(error: ValueError | OSError) -> str:
+    """What was wrong; for the system's own errors, with the file and what can be done."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    advice = {
+        errno.ENOSPC: "make room on the disk, or choose another --out; what was saved before is whole",
+        errno.EDQUOT: "make room within your quota, or choose another --out; what was saved before is whole",
+        errno.EACCES: "choose a folder that you may read and write",
+        errno.EPERM: "choose a folder that you may read and write",
+        errno.EROFS: "that disk is read-only; choose another --out",
+        errno.ENOTDIR: "a file stands where a folder is needed; choose another --out",
+        errno.EEXIST: "a file stands where a folder is needed; choose another --out",
+    }.get(error.errno or 0, "check the path, then repeat the command")
+    return f"{error.filename or 'a file'}: {error.strerror}; {advice}"
 
 
 def keep_freed_memory() -> bool:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from app.shelf import Entry
+from app.shelf import Entry, ViewsOfModel
 from tipshare import analysis
 from tipshare.model.language_model import LanguageModel
 
@@ -14,11 +14,11 @@ from tipshare.model.language_model import LanguageModel
 MOST_KEPT = 16
 
 
-class WeightViews:
+class WeightViews(ViewsOfModel):
     """The spectra of one model's weights."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self.model = model
+        super().__init__(model)
         self._between: OrderedDict[float, dict[str, analysis.Spectrum]] = OrderedDict()
 
     @cached_property
@@ -40,11 +40,12 @@ class WeightViews:
         return self._between[t][name]
 
 
-class TextViews:
+class TextViews(ViewsOfModel):
     """What one model does with one text."""
 
     def __init__(self, model: LanguageModel, text: bytes) -> None:
-        self.model, self.text = model, text
+        super().__init__(model)
+        self.text = text
         self._sensed: dict[int, analysis.Sensitivity] = {}
 
     @cached_property
@@ -89,7 +90,7 @@ class DynamicsCache:
     def _keep(self, kept, key, entry, make):
         with self._guard:
             views = kept.pop(key, None)
-            if views is None or views.model is not entry.model:
+            if views is None or not views.is_of(entry.model):
                 views = make()
             kept[key] = views
             while len(kept) > MOST_KEPT:

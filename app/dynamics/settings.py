@@ -37,12 +37,12 @@ class Choice:
     shown: str = "divergence"
 
     def __post_init__(self) -> None:
-        if self.product not in PRODUCTS:
-            raise ValueError(f"product={self.product[:40]!r} is not one of {', '.join(PRODUCTS)}")
-        if self.shown not in SHOWN.values():
-            raise ValueError(f"shown={self.shown[:40]!r} is not one of {', '.join(SHOWN.values())}")
-        if not 0.0 < self.t <= 1.0:
-            raise ValueError(f"t={self.t} is not a depth: t lies in (0, 1]")
+        for name, choices in (("product", list(PRODUCTS)), ("shown", list(SHOWN.values()))):
+            value = getattr(self, name)
+            if value not in choices:
+                raise ValueError(f"{name}={value!r:.40} is not one of {', '.join(choices)}")
+        if not isinstance(self.t, int | float) or not 0.0 < self.t <= 1.0:
+            raise ValueError(f"t={self.t!r:.40} is not a depth: t lies in (0, 1]")
 
     def to_query(self) -> str:
         """The query of a link to this view; defaults are left out."""
@@ -72,6 +72,8 @@ class Choice:
 
 def check_text(text: str) -> bytes:
     """The bytes of a text, if there are some and not too many."""
+    if not isinstance(text, str):
+        raise ValueError(f"text={text!r:.40} must be a text")
     data = text.encode("utf-8", "surrogatepass")
     if not data:
         raise ValueError("there is no text: give at least one character")

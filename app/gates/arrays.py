@@ -7,10 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from app.shelf import Entry
+from app.shelf import Entry, ViewsOfModel
 from tipshare import analysis
 from tipshare.model.depth import depths, turns_of_time
-from tipshare.model.language_model import LanguageModel
 
 # Models whose arrays are kept; a default one takes about a megabyte.
 MOST_KEPT = 16
@@ -61,11 +60,8 @@ def untrained_stretches(entry: Entry) -> list[tuple[float, float]]:
     return [(low, high) for low, high in gaps if turns and (low == 0.0 or (high - low) * turns >= 0.5)]
 
 
-class DepthViews:
+class DepthViews(ViewsOfModel):
     """The arrays of one model; each is computed when it is first asked for."""
-
-    def __init__(self, model: LanguageModel) -> None:
-        self.model = model
 
     @cached_property
     def units(self) -> analysis.UnitValues:
@@ -108,7 +104,7 @@ class ViewCache:
         """The views of a model; those of another model under the same name are dropped."""
         with self._guard:
             views = self._kept.pop(entry.name, None)
-            if views is None or views.model is not entry.model:
+            if views is None or not views.is_of(entry.model):
                 views = DepthViews(entry.model)
             self._kept[entry.name] = views
             while len(self._kept) > MOST_KEPT:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from app.controls import whole_number
+from app.controls import text, texts, whole_number
 from tipshare.generation.sampling import Sampling
 from tipshare.text.tokenizer import BYTES
 from tipshare.validation import check_whole
@@ -48,7 +48,7 @@ class WritingRequest:
         if not 1 <= len(self.models) <= MOST_MODELS:
             raise ValueError(f"{len(self.models)} models are chosen: choose one to {MOST_MODELS}")
         if len(set(self.models)) < len(self.models):
-            raise ValueError(f"a model is chosen twice: {', '.join(self.models)}")
+            raise ValueError(f"a model is chosen twice: {', '.join(self.models)[:200]}")
         if len(self.prompt) > MOST_PROMPT:
             raise ValueError(f"the prompt has {len(self.prompt):,} characters: give at most {MOST_PROMPT:,}")
         check_whole("length", self.length, 1, MOST_BYTES)
@@ -62,7 +62,8 @@ class WritingRequest:
         """The request from the values of the page's controls, in the order of PARAMETERS."""
         fields = dict(zip(PARAMETERS, values, strict=True))
         whole = {name: whole_number(name, fields[name]) for name in ("top_k", "length", "seed", "steps")}
-        return cls(**{**fields, **whole, "prompt": fields["prompt"] or "", "models": tuple(fields["models"] or ())})
+        models = tuple(texts("models", fields["models"]))
+        return cls(**{**fields, **whole, "prompt": text("prompt", fields["prompt"]), "models": models})
 
     def sampling(self) -> Sampling:
         """The sampling settings of the library."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import plotly.graph_objects as go
@@ -17,6 +18,9 @@ from training.results.naming import in_sections, title_of_group
 from training.results.rows import Source
 from training.results.selection import Selection
 from training.results.views import FIGURES
+
+# Choices whose tables and figures are kept.
+MOST_KEPT = 16
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,20 @@ class Results:
     published: str
     significance: str
     figures: dict[str, go.Figure]
+
+
+class Board:
+    """What can be shown of some groups of runs; what was worked out for one choice is kept for the next visitor."""
+
+    def __init__(self, groups: tuple[RunGroup, ...]) -> None:
+        self.groups = groups
+        self.show = lru_cache(maxsize=MOST_KEPT)(partial(show, groups))
+
+
+@lru_cache(maxsize=1)
+def bundled_board(groups: tuple[RunGroup, ...]) -> Board:
+    """That of the bundled records, the same for all visitors."""
+    return Board(groups)
 
 
 def control(

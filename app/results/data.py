@@ -1,4 +1,4 @@
-"""Which records the Results tab shows: the bundled ones, those a visitor uploads, and what was chosen of them."""
+"""Which records the Results tab shows: the bundled ones, with those a visitor uploads, and what was chosen of them."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -20,17 +20,26 @@ EVERY_CORPUS = ""
 YOURS = "(yours)"
 
 
-def all_groups(uploaded: Sequence[str] = ()) -> tuple[RunGroup, ...]:
-    """Groups of the records beside the bundled checkpoints and of those a visitor uploads, as JSON lines."""
+def all_groups() -> tuple[RunGroup, ...]:
+    """Groups of the records beside the bundled checkpoints."""
+    return _grouped(*_bundled())
+
+
+def bundled_records() -> list[RunRecord]:
+    """The records beside the bundled checkpoints."""
+    path, changed = _bundled()
+    return read_records(path) if changed else []
+
+
+def _bundled() -> tuple[Path, int]:
+    """The file of records, and when it changed; 0 if there is none."""
     path = bundle_folder() / RECORDS
-    changed = path.stat().st_mtime_ns if path.is_file() else 0
-    return _grouped(path, changed, tuple(uploaded))
+    return path, path.stat().st_mtime_ns if path.is_file() else 0
 
 
-@lru_cache(maxsize=8)  # grouped again when the file changes, or when a visitor uploads others
-def _grouped(path: Path, changed: int, uploaded: tuple[str, ...]) -> tuple[RunGroup, ...]:
-    bundled = read_records(path) if changed else []
-    return groups_of([*bundled, *map(RunRecord.from_json, uploaded)])
+@lru_cache(maxsize=1)  # grouped again when the file changes
+def _grouped(path: Path, changed: int) -> tuple[RunGroup, ...]:
+    return groups_of(read_records(path) if changed else [])
 
 
 def mark_as_yours(records: Sequence[RunRecord]) -> list[RunRecord]:
@@ -95,7 +104,7 @@ def choose(
     groups = [in_unit(each, unit) for each in groups]
     group = next((each for each in groups if each.name == name), None)
     if group is None:
-        raise ValueError(f"no runs are called {name!r}; there are {', '.join(each.name for each in groups)}")
+        raise ValueError(f"no runs are called {name!r:.200}; there are {', '.join(each.name for each in groups)}")
     wanted = group.labels if labels is None else [label for label in group.labels if label in labels]
     if not wanted:
         raise ValueError("no model is chosen: choose at least one above")

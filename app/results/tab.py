@@ -7,24 +7,26 @@ from typing import Any
 
 import gradio as gr
 
+from app.controls import texts
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
 from app.plot_style import for_page
-from app.results.actions import control, show, table_selections
+from app.results.actions import control, table_selections
 from app.results.api import build_api
-from app.results.data import EVERY_CORPUS, all_groups, choose, mark_as_yours
+from app.results.choices import MOST_AVERAGED, ResultsChoice
+from app.results.data import EVERY_CORPUS, choose
 from app.results.figures import draw
 from app.results.files import write_figure, write_table
 from app.results.tables import COLUMNS, TYPES
-from app.results.uploads import read_upload
+from app.results.uploads import NOTHING, Uploads
 from app.results.words import uploaded_html
-from training.results.groups import Unit
-from training.results.rows import Source
-from training.results.selection import Against, Selection
+from training.results.selection import Selection
 from training.results.views import FIGURES
 from training.results.views.curves import curves_view
 from training.results.views.losses import parameters_view
 
+# Tables and figures of all visitors: two at a time.
+HERE: dict[str, Any] = {**ON_PAGE, "concurrency_id": "results", "concurrency_limit": 2}
 # The link has its address a moment after the event ends.
 PRESS = "() => setTimeout(() => document.querySelector('#results-file').click(), 80)"
 TITLES = {
@@ -38,12 +40,13 @@ TITLES = {
 }
 
 
-def build_results_tab(tab: gr.Tab) -> None:
+def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     """Lay out the tab inside its open `gr.Tab`; it is filled when it is opened."""
     build_api()
-    uploaded = gr.State([])
+    # The name of what the visitor uploaded.
+    uploaded = gr.State(NOTHING)
     # The recipe whose models are listed, and the upload they were listed with.
-    listed = gr.State((None, hash(())))
+    listed = gr.State((None, NOTHING))
     headline = gr.HTML(elem_id="results-headline")
     with gr.Row():
         corpus = gr.Dropdown([("all", EVERY_CORPUS)], value=EVERY_CORPUS, label="Corpus", elem_id="results-corpus")
@@ -94,7 +97,7 @@ def build_results_tab(tab: gr.Tab) -> None:
             figure("learning_curves")
             with gr.Row():
                 which = gr.Radio(["validation", "training"], value="validation", label="Loss of")
-                window = gr.Slider(1, 25, value=1, step=1, label="Smoothing: points averaged")
+                window = gr.Slider(1, MOST_AVERAGED, value=1, step=1, label="Smoothing: points averaged")
     with gr.Row():
         with gr.Column(min_width=320):
             figure("significance")
@@ -112,39 +115,35 @@ def build_results_tab(tab: gr.Tab) -> None:
     file = gr.DownloadButton("File", visible="hidden", elem_id="results-file")
 
     def update(
-        records: list[str],
-        listed: tuple[str | None, int],
+        upload_name: str,
+        listed: tuple[str | None, str],
         place: str,
         name: str | None,
         labels: list[str],
-        wanted: Source,
+        wanted: Any,
         every: bool,
-        loss_of: str,
-        points: int,
-        counted_in: Unit,
-        cost: Against,
+        loss_of: Any,
+        points: Any,
+        counted_in: Any,
+        cost: Any,
     ) -> tuple[Any, ...]:
         """Bring the controls and all that is shown to one state, whatever was changed."""
-        found = all_groups(records)
-        upload_id = hash(tuple(records))
+        board = uploads.board(upload_name)
+        choice = ResultsChoice.of_controls(wanted, loss_of, points, counted_in, cost)
+        labels = texts("models", labels)
         # The list of models follows the recipe: labels of another recipe's list say nothing about this one.
-        is_new = upload_id != listed[1]
-        chosen = control(found, name, place, labels if listed[0] == name else None, show_uploaded=is_new)
-        results = show(
-            found,
+        is_new = upload_name != listed[1]
+        chosen = control(board.groups, name, place, labels if listed[0] == name else None, show_uploaded=is_new)
+        results = board.show(
             chosen.group,
-            chosen.chosen,
-            wanted,
-            every_recipe=every,
+            tuple(chosen.chosen),
+            every_recipe=bool(every),
             corpus=chosen.corpus,
-            curve=loss_of,
-            window=int(points),
-            unit=counted_in,
-            against=cost,
+            **choice.fields(),
         )
         corpora = [("all", EVERY_CORPUS), *((each, each) for each in chosen.corpora)]
         return (
-            (chosen.group, upload_id),
+            (chosen.group, upload_name),
             gr.update(choices=corpora, value=chosen.corpus),
             gr.update(choices=chosen.groups, value=chosen.group),
             gr.update(choices=chosen.models, value=chosen.chosen),
@@ -162,29 +161,26 @@ def build_results_tab(tab: gr.Tab) -> None:
     def draw_costs(*values: Any) -> Any:
         return for_page(draw(parameters_view(selected(*values))), "loss_against_costs")
 
-    def take(path: str | None) -> tuple[list[str], str]:
-        if path is None:
-            return [], ""
+    def take(request: gr.Request, given: dict[str, Any] | None) -> tuple[str, str]:
+        visitor = str(request.session_hash)
+        if given is None:
+            uploads.forget(visitor)
+            return NOTHING, ""
         try:
-            records = mark_as_yours(read_upload(Path(path)))
+            name, records = uploads.take(visitor, Path(given["path"]))
         except ValueError as error:
             # Beside the file it stays readable until another is chosen.
-            return [], f'<p class="finding"><em>This file cannot be used.</em> {html.escape(in_words(error))}</p>'
-        # As text: Gradio hashes what it keeps, and a record holds objects that have no hash.
-        return [record.to_json() for record in records], uploaded_html(records)
+            return NOTHING, f'<p class="finding"><em>This file cannot be used.</em> {html.escape(in_words(error))}</p>'
+        return name, uploaded_html(records)
 
     def selected(
-        records: list[str],
+        upload_name: str,
         name: str | None,
         labels: list[str],
-        wanted: Source,
-        loss_of: str,
-        points: int,
-        counted_in: Unit,
-        cost: Against,
+        *how: Any,
     ) -> Selection:
-        how: dict[str, Any] = {"source": wanted, "curve": loss_of, "window": int(points), "against": cost}
-        return choose(all_groups(records), name, labels, unit=counted_in, **how)
+        choice = ResultsChoice.of_controls(*how)
+        return choose(uploads.board(upload_name).groups, name, texts("models", labels), **choice.fields())
 
     def save_table(form: str, place: str, every: bool, *values: Any) -> str:
         selections = table_selections(selected(*values), every, place)
@@ -203,7 +199,7 @@ def build_results_tab(tab: gr.Tab) -> None:
         [listed, corpus, recipe, models, headline, table, notes, published, significance, *plots.values()],
         api_name="show_results",
         preprocess=False,
-        **ON_PAGE,
+        **HERE,
         trigger_mode="always_last",
     )
     for triggers, redraw, name in (
@@ -217,11 +213,20 @@ def build_results_tab(tab: gr.Tab) -> None:
             plots[name],
             api_name=name,
             preprocess=False,
-            **ON_PAGE,
+            **HERE,
             trigger_mode="always_last",
             show_progress="hidden",
         )
-    upload.change(take, upload, [uploaded, upload_note], api_name="upload_records", **ON_PAGE, show_progress="hidden")
+    upload.change(
+        take,
+        upload,
+        [uploaded, upload_note],
+        api_name="upload_records",
+        # With it, Gradio would leave an empty file behind.
+        preprocess=False,
+        **HERE,
+        show_progress="hidden",
+    )
     for button, form, name in ((table_csv, "csv", "table_csv"), (table_latex, "tex", "table_latex")):
         _download(button, partial(save_table, form), [corpus, every_recipe, *selection], file, name)
     for name in FIGURES:
@@ -231,5 +236,5 @@ def build_results_tab(tab: gr.Tab) -> None:
 
 def _download(button: gr.Button, save: Any, inputs: list, file: gr.DownloadButton, api_name: str) -> None:
     """Let a button make a file and hand it to the browser."""
-    made = button.click(shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden", **ON_PAGE)
+    made = button.click(shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden", **HERE)
     made.success(None, None, None, js=PRESS, api_name=f"{api_name}_pressed", api_visibility="private")

@@ -2,5 +2,6 @@
 
 from app.shelf.listing import Entry, Listing
 from app.shelf.shelf import ModelShelf
+from app.shelf.views import ViewsOfModel
 
-__all__ = ["Entry", "Listing", "ModelShelf"]
+__all__ = ["Entry", "Listing", "ModelShelf", "ViewsOfModel"]

@@ -62,7 +62,7 @@ class ModelShelf:
 
     def add(self, source: str) -> str:
         """Put a model on the visitor's shelf by its Hub id or bundled name; returns the name to `get` it by."""
-        source = source.strip()
+        source = _checked(source).strip()
         if source in list_bundled():
             self._store.open(source)
             return source
@@ -110,6 +110,7 @@ class ModelShelf:
 
     def describe(self, name: str) -> Listing:
         """What is known of a model without reading its weights."""
+        name = _checked(name)
         own = self._own.find(self._visitor, name)
         checkpoint = own.checkpoint if own else self._store.open(self._known(name))
         return Listing(name, self.label(name), checkpoint.config, checkpoint.record)
@@ -136,6 +137,13 @@ class ModelShelf:
         if checkpoint is None:
             return title_of(_bundled_kind(name) or name)
         return title_of(checkpoint.record.model if checkpoint.record else checkpoint.config.kind)
+
+
+def _checked(name: object) -> str:
+    """A name as other programs may send it, which could be anything."""
+    if not isinstance(name, str):
+        raise ValueError(f"{name!r:.80} is not the name of a model")
+    return name
 
 
 def _bundled_kind(name: str) -> str | None:

@@ -7,6 +7,7 @@ import weakref
 from collections import OrderedDict
 from pathlib import Path
 
+from app.shelf.compiled import CompiledCode
 from app.shelf.limits import MOST_KEPT_BYTES, MOST_WEIGHTS, check_demand
 from tipshare.checkpoint import Checkpoint, list_bundled, open_checkpoint, read_folder
 from tipshare.checkpoint.layout import LARGEST_JSON
@@ -65,6 +66,7 @@ class ModelStore:
 
     def __init__(self, *, use_login: bool = False) -> None:
         self._use_login = use_login
+        self._code = CompiledCode()
         self._guard = threading.Lock()
         self._bundled: dict[str, Kept] = {}
         # The one that was used last comes last.
@@ -103,6 +105,7 @@ class ModelStore:
 
     def load(self, name: str) -> LanguageModel:
         """The model of such a checkpoint."""
+        self._code.make_room()
         return self._find(name).load(self._use_login)
 
     def _find(self, name: str) -> Kept:

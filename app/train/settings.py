@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from app.controls import text as as_text
 from app.controls import whole_number
 from app.train.choices import MOST_PARAMETERS, NOTHING, RECIPE, Option, options_of
 from tipshare.config import ModelConfig, config_class_of
@@ -73,10 +74,10 @@ class TrainingRequest:
         """The request from the values of the page's controls, in the order of the fields."""
         kind, choice, source, text, steps, width, seed = values
         return cls(
-            kind=kind,
-            choice=choice or NOTHING,
-            source=source,
-            text=text or "",
+            kind=as_text("kind", kind),
+            choice=as_text("choice", choice) or NOTHING,
+            source=as_text("source", source),
+            text=as_text("text", text),
             steps=whole_number("training steps", steps),
             width=whole_number("width", width),
             seed=whole_number("seed", seed),

@@ -1,42 +1,74 @@
-"""The load tool against a running demo: a crowd waits its turn, and nobody fails."""
+"""The crowd test against a running demo: a crowd waits its turn, nobody fails, and those who misbehave are refused."""
 
-import subprocess
-import sys
+import json
 
-from app.load import Tally, memory_mb, report, run_clients
-from tests.app.server import ROOT
+import pytest
+
+from app.load.__main__ import main
+from app.load.crowd import run_crowd
+from app.load.tally import MOST_GROWTH_MB, Tally, memory_mb, percentile_95, print_report, write_record
+from app.load.visitors import GOOD, HOSTILE
 
 
-def test_a_small_crowd_is_served(server):
-    before = memory_mb(server.process.pid)
-    tally = run_clients(server.address, clients=6, seconds=0, length=20)  # everyone asks once, however long that takes
-    assert tally.failures == []
-    assert len(tally.seconds) == 6
-    assert len(tally.page_seconds) == 1
-    assert memory_mb(server.process.pid) < before + 400
+def test_a_small_crowd_is_served_and_those_who_misbehave_are_refused(server):
+    # Everyone comes once, however long that takes.
+    tally = run_crowd(
+        server.address,
+        clients=len(GOOD),
+        hostile=len(HOSTILE),
+        seconds=0,
+        length=20,
+        process=server.process.pid,
+    )
+    assert tally.failures == {}
+    assert set(tally.seconds) == {*GOOD, *HOSTILE}
+    assert set(tally.refusals.elements()) == set(HOSTILE)
+    assert max(tally.memory) < 4_000
 
 
 def test_a_server_that_is_not_there_is_a_failure(capsys):
-    tally = run_clients("http://127.0.0.1:9", clients=1, seconds=0.1, length=20)
-    assert tally.failures
-    report(tally, 1, None, None)
-    assert f"{len(tally.failures)} failures" in capsys.readouterr().out
+    assert main(["http://127.0.0.1:9", "--clients", "1", "--hostile", "0", "--seconds", "0"]) == 1
+    assert "1 visits, 1 failures" in capsys.readouterr().out
 
 
-def test_failures_are_counted(capsys):
-    tally = Tally()
-    tally.add(1.0)
-    tally.add(3.0, "broken")
-    tally.add(3.0, "broken")
-    report(tally, 2, 100.0, 110.0)
+def test_failures_and_refusals_are_counted_by_kind(capsys, tmp_path):
+    tally = Tally(memory=[100.0, 110.0, 110.0, 110.0, 110.0])
+    for seconds in range(1, 22):
+        tally.add("writes", seconds)
+    tally.add("floods", 1.0, refused=True)
+    tally.add("floods", 3.0, failure="broken")
+    tally.add("floods", 3.0, failure="broken")
+    print_report(tally)
     printed = capsys.readouterr().out
-    assert "2 clients, 3 requests, 2 failures" in printed
-    assert "2 x broken" in printed
-    assert "100 MB before, 110 MB after" in printed
+    assert "24 visits, 2 failures" in printed
+    assert "2 x floods: broken" in printed
+    assert "floods: 3 visits, 1 refused in words, p50 3.00 s" in printed
+    assert "writes: 21 visits, p50 11.00 s, p95 20.00 s" in printed
+    assert "from the start to the end: 100, 110, 110, 110, 110\n" in printed
+    for _ in range(2):
+        write_record(tally, tmp_path / "report.json", clients=3)
+    first, second = json.loads((tmp_path / "report.json").read_text())["crowds"]
+    assert first == second
+    assert first["rows"][1]["visits"] == 21
 
 
-def test_the_tool_explains_itself():
-    run = subprocess.run(
-        [sys.executable, "-m", "app.load", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert "--clients" in run.stdout
+@pytest.mark.parametrize(
+    ("memory", "grows"),
+    [
+        ([], False),
+        ([500.0] * 40, False),
+        ([100.0] * 5 + [900.0] * 35, False),  # what is compiled first stays
+        ([500.0 + MOST_GROWTH_MB / 10 * step for step in range(40)], True),
+    ],
+)
+def test_memory_that_keeps_growing_is_noticed(memory, grows, capsys):
+    tally = Tally(memory=memory)
+    assert tally.memory_grows == grows
+    print_report(tally)
+    assert ("keeps growing" in capsys.readouterr().out) == grows
+
+
+def test_memory_of_a_process_that_ended_is_not_known():
+    assert memory_mb(None) is None
+    assert memory_mb(2**22 + 5) is None
+    assert percentile_95([3.0]) == 3.0

@@ -1,14 +1,19 @@
 """The shelf: what is on it, what may be added, and what is refused in words."""
 
 import dataclasses
+import gc
 import json
 import shutil
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
+import jax
+import numpy as np
 import pytest
 
 import tipshare
-from app.shelf import ModelShelf
+from app.shelf import ModelShelf, ViewsOfModel, compiled
+from app.shelf.compiled import CompiledCode, count_programs
 from tests.app.models import build_tiny_model, save_tiny_model
 from tests.checkpoint.configs import reseal
 from tests.hub.conftest import hub  # noqa: F401
@@ -136,3 +141,51 @@ def test_a_record_that_is_not_valid_is_no_record(own_folder, changes):
 def test_records_survive_the_way_through_the_checkpoint(own_folder):
     fields = json.loads((own_folder / "standard" / "record.json").read_text())
     assert dataclasses.asdict(ModelShelf().get("standard").record) == fields
+
+
+def test_who_leaves_is_forgotten(shelf, checkpoints, hub):  # noqa: F811
+    tipshare.push(checkpoints / "standard", "org/another")
+    mine, theirs = shelf.of("me"), shelf.of("another visitor")
+    for each in (mine, theirs):
+        each.add("org/another")
+    mine.forget()
+    assert "org/another" not in mine.names()
+    assert "org/another" in theirs.names()
+    with pytest.raises(ValueError, match="Models from the Hub are loaded at the top of the page, by each visitor"):
+        mine.get("org/another")
+
+
+def test_a_model_that_was_dropped_leaves_the_memory(shelf, checkpoints, hub, monkeypatch):  # noqa: F811
+    """Also if a tab has kept what it worked out of it."""
+    for name in ("org/first", "org/second"):
+        tipshare.push(checkpoints / "time-indexed-mlp", name)
+    shelf.add("org/first")
+    model = weakref.ref(shelf.get("org/first").model)
+    views = ViewsOfModel(shelf.get("org/first").model)
+    assert views.is_of(shelf.get("org/first").model)
+    monkeypatch.setattr("app.shelf.store.MOST_KEPT_BYTES", 1)
+    shelf.add("org/second")
+    gc.collect()
+    assert model() is None
+    with pytest.raises(ValueError, match="this model was dropped to make room for others"):
+        print(views.model)
+    with pytest.raises(ValueError, match="no model 'org/first' on the shelf"):
+        shelf.get("org/first")
+
+
+def test_compiled_code_is_dropped_before_it_fills_the_memory(monkeypatch):
+    functions = [jax.jit(lambda x, number=number: x * number) for number in range(4)]
+    code = CompiledCode()
+    monkeypatch.setattr(compiled, "MOST_PROGRAMS", count_programs() + 2)
+    assert not code.make_room()
+    for function in functions:
+        function(np.ones(3))
+    before = count_programs()
+    assert before > compiled.MOST_PROGRAMS
+    assert code.make_room()
+    assert count_programs() < before - 3
+    assert not code.make_room()
+    used = compiled.memory_in_use()
+    code = CompiledCode(in_use=iter((used, used + 10, used, used)).__next__)
+    monkeypatch.setattr(compiled, "MOST_GROWTH", 5)
+    assert [code.make_room() for _ in range(3)] == [False, True, False]

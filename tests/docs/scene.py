@@ -45,7 +45,7 @@ ADDED: dict[str, dict[str, str]] = {
     "training finetune": {"--set": "num_steps=2 warmup_steps=0 evaluation_windows=2"},
     "training evaluate": {"--corpus": "builtin", "--splits": "valid"},
     "tipshare generate": {"--max-bytes": "5"},
-    "app.load": {"--clients": "2", "--seconds": "1", "--length": "5"},
+    "app.load": {"--clients": "2", "--hostile": "0", "--seconds": "1", "--length": "5"},
 }
 # Answers as the benchmarks' torch programs do, with a fixed time for everything.
 STAND_IN = """#!{python}

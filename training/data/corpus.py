@@ -20,7 +20,7 @@ class Corpus:
     """A text in splits.
 
     Attributes:
-        splits: Token ids of each split; bytes are memory-mapped where they are a file.
+        splits: Token ids of each split.
         sha256: Digest of each split's bytes.
         tokenizer: What the ids are ids of.
     """
@@ -92,7 +92,7 @@ def load_corpus(
         texts = {"all": np.frombuffer(builtin_text(), np.uint8)}
     else:
         paths = find_local_text(data_dir) if data_dir is not None else fetch_hub_text(name, cache)
-        texts = {part: _map_file(path) for part, path in paths.items()}
+        texts = {part: _read_file(path) for part, path in paths.items()}
     return make_corpus(name, texts, tokenizer)
 
 
@@ -104,10 +104,17 @@ def make_corpus(name: str, texts: dict[str, np.ndarray], tokenizer: Tokenizer = 
     return Corpus(name, {split: tokenizer.encode_array(data) for split, data in texts.items()}, sha256, tokenizer)
 
 
-def _map_file(path: Path) -> np.ndarray:
-    if not path.stat().st_size:
+def _read_file(path: Path) -> np.ndarray:
+    """The bytes of a file, in memory: a mapped one that is cut while a run trains would end the process."""
+    if not path.is_file():
+        raise ValueError(f"{path} is not a regular file: a corpus is a text file")
+    try:
+        data = np.fromfile(path, np.uint8)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+    if not data.size:
         raise ValueError(f"{path} is empty: a corpus needs text")
-    return np.memmap(path, dtype=np.uint8, mode="r")
+    return data
 
 
 def _split(data: np.ndarray, shares: dict[str, float]) -> dict[str, np.ndarray]:

@@ -115,7 +115,7 @@ def find_local_text(path: Path) -> dict[str, Path]:
         return {"all": path}
     if not path.is_dir():
         raise ValueError(f"--data-dir {path} is neither a folder nor a file")
-    found = {split: path / f"{split}.txt" for split in SPLITS if (path / f"{split}.txt").is_file()}
+    found = {split: path / f"{split}.txt" for split in SPLITS if (path / f"{split}.txt").exists()}
     if found:
         for split in ("train", "valid"):
             if split not in found:

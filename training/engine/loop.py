@@ -59,6 +59,8 @@ def train(
     with locked(run.folder / "lock") if placement.is_writer else contextlib.nullcontext():
         record = run.finished_record()
         if record is None:
+            # Hours of training would end with an error otherwise.
+            run.check_collection()
             recipe = run.recipe
             observer = observer or Progress(
                 stream or sys.stdout, num_steps=recipe.num_steps, tokens_per_step=recipe.tokens_per_step

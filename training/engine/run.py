@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tipshare.checkpoint import CheckpointError, read_folder
 from tipshare.checkpoint.layout import CHECKSUMS, RECORD
 from tipshare.config import ModelConfig
 from tipshare.files import locked
@@ -75,9 +76,25 @@ class Run:
         # A checkpoint's checksums are the last file that saving writes.
         if not (self.folder / CHECKSUMS).exists():
             return None
-        record = RunRecord.from_json((self.folder / RECORD).read_text(encoding="utf-8"))
-        self.check_identity(vars(record))
-        return record
+        try:
+            checkpoint = read_folder(self.folder)
+            checkpoint.verify()
+        except CheckpointError as error:
+            raise ValueError(
+                f"the finished run in {self.folder} was damaged ({error}): delete that folder to train it again"
+            ) from error
+        if checkpoint.record is None:
+            problem = checkpoint.record_problem or f"it has no {RECORD}"
+            raise ValueError(
+                f"{self.folder} holds a checkpoint that is no run of ours ({problem}): choose another --out"
+            )
+        self.check_identity(vars(checkpoint.record))
+        return checkpoint.record
+
+    def check_collection(self) -> None:
+        """Raise ValueError if the file that gathers records could not take the one of this run."""
+        if self.collection.exists():
+            read_records(self.collection)
 
     def finished_elsewhere(self) -> RunRecord | None:
         """The record of the same run under another recipe's name, if the collection has one."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,14 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from tipshare.checkpoint.regular_files import read_file, size_of
+from tipshare.checkpoint.strict_json import parse_json
 from tipshare.files import replacing, write_text
 
 KEPT = 2
+FACTS = re.compile(r"step-(\d{1,18})\.json", re.ASCII)
+# A history has a few thousand numbers.
+LARGEST_FACTS = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -48,17 +54,22 @@ def save_state(folder: Path, state: SavedState) -> None:
 
 
 def saved_steps(folder: Path) -> list[int]:
-    """Steps with a saved state, newest first."""
-    return sorted((int(path.stem.removeprefix("step-")) for path in folder.glob("step-*.json")), reverse=True)
+    """Steps with a saved state, newest first; other files in the folder are left alone."""
+    names = (FACTS.fullmatch(path.name) for path in folder.glob("*.json"))
+    return sorted((int(name[1]) for name in names if name), reverse=True)
 
 
 def load_newest(folder: Path, say: Any) -> SavedState | None:
-    """The newest undamaged state, or None if nothing was saved; `say` prints a line for each damaged one."""
+    """The newest undamaged state, or None if nothing was saved; `say` prints a line for each damaged or stray file."""
     steps = saved_steps(folder)
+    own = {path.name for step in steps for path in _paths(folder, step)}
+    stray = sorted(path.name for path in folder.glob("*") if path.name not in own and not _is_left_over(path.name))
+    if stray:
+        say(f"{folder} holds what is no state of a run, which is ignored: {', '.join(map(repr, stray[:5]))}")
     for step in steps:
         try:
             state = _load(folder, step)
-        except (ValueError, OSError, SafetensorError) as error:
+        except (ValueError, OSError, SafetensorError) as error:  # CheckpointError is a ValueError
             say(f"the state of step {step} is damaged ({error}); falling back to the one before it")
         else:
             return state
@@ -72,15 +83,28 @@ def load_newest(folder: Path, say: Any) -> SavedState | None:
 
 def _load(folder: Path, step: int) -> SavedState:
     arrays_path, facts_path = _paths(folder, step)
-    outer = json.loads(facts_path.read_text(encoding="utf-8"))
-    if not isinstance(outer, dict) or not isinstance(outer.get("content"), str):
+    outer = parse_json(read_file(facts_path, LARGEST_FACTS), facts_path.name)
+    if not isinstance(outer.get("content"), str):
         raise ValueError("the file is not a saved training state")
-    if hashlib.sha256(outer["content"].encode()).hexdigest() != outer.get("sha256"):
+    if hashlib.sha256(outer["content"].encode("utf-8", "surrogatepass")).hexdigest() != outer.get("sha256"):
         raise ValueError("the checksum of its facts does not match")
-    content = json.loads(outer["content"])
-    if _digest(arrays_path) != content["arrays_sha256"]:
+    content = parse_json(outer["content"], "its content")
+    facts = content.get("facts")
+    if not isinstance(facts, dict) or content.get("step") != step or not _are_of_a_run(facts):
+        raise ValueError("its facts are not those of a run after this step")
+    size_of(arrays_path)  # a regular file
+    if _digest(arrays_path) != content.get("arrays_sha256"):
         raise ValueError("the checksum of its arrays does not match")
-    return SavedState(content["step"], load_file(arrays_path), content["facts"])
+    return SavedState(step, load_file(arrays_path), facts)
+
+
+def _are_of_a_run(facts: dict[str, Any]) -> bool:
+    return all(isinstance(facts.get(name), dict) for name in ("run", "history"))
+
+
+def _is_left_over(name: str) -> bool:
+    """Whether a file is what a process leaves that was killed while it saved."""
+    return name.endswith((".tmp", ".safetensors"))
 
 
 def flatten(tree: Any) -> dict[str, np.ndarray]:

@@ -60,9 +60,11 @@ from training.results.views.finetuning import (
     tuned_groups,
     tuned_table,
 )
+from training.results.views.promise_tables import crowd_in_words, crowd_table, fuzz_table, loading_table
 from training.results.views.table import Table
 
 DYNAMICS_PAGE = "docs/results/dynamics.md"
+PROMISE_PAGE = "docs/guide/promise.md"
 
 
 def finetuning(records: Records) -> str:
@@ -100,15 +102,16 @@ def speed_tables(name: str, make_table: Callable[[dict], Table]) -> Callable[[Pa
     return write
 
 
-def of_dynamics(*parts: Callable[[dict], str | Table]) -> Callable[[Path], str]:
-    """A writer of sentences and tables from the report `dynamics.json` in a folder."""
+def from_report(name: str, *parts: Callable[[dict], str | Table]) -> Callable[[Path], str]:
+    """A writer of sentences and tables from the report NAME.json in a folder."""
 
     def write(folder: Path) -> str:
-        path = folder / "dynamics.json"
+        path = folder / f"{name}.json"
         if not path.is_file():
             return NOT_YET
         report = json.loads(path.read_text(encoding="utf-8"))
-        return join(*(part(report) for part in parts))
+        found = [part(report) for part in parts]
+        return join(*found) if all(each.rows if isinstance(each, Table) else each for each in found) else NOT_YET
 
     return write
 
@@ -146,9 +149,12 @@ PARTS: tuple[Part, ...] = (
     Part("docs/results/speed.md", "training speed", speed_tables("training", training_table), "benchmarks"),
     Part("docs/results/speed.md", "generation speed", speed_tables("generation", generation_table), "benchmarks"),
     Part("docs/results/speed.md", "other depths", speed_tables("generation", other_depths_table), "benchmarks"),
-    Part(DYNAMICS_PAGE, "eigenvalues", of_dynamics(growth_in_words, growth_table), "benchmarks"),
-    Part(DYNAMICS_PAGE, "flow", of_dynamics(text_in_words, flow_table), "benchmarks"),
-    Part(DYNAMICS_PAGE, "lens", of_dynamics(text_in_words, reading_table), "benchmarks"),
+    Part(DYNAMICS_PAGE, "eigenvalues", from_report("dynamics", growth_in_words, growth_table), "benchmarks"),
+    Part(DYNAMICS_PAGE, "flow", from_report("dynamics", text_in_words, flow_table), "benchmarks"),
+    Part(DYNAMICS_PAGE, "lens", from_report("dynamics", text_in_words, reading_table), "benchmarks"),
+    Part(PROMISE_PAGE, "hostile cases", from_report("promise", fuzz_table), "benchmarks"),
+    Part(PROMISE_PAGE, "cost of checking", from_report("promise", loading_table), "benchmarks"),
+    Part(PROMISE_PAGE, "crowds", from_report("promise", crowd_in_words, crowd_table), "benchmarks"),
 )
 
 

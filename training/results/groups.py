@@ -3,11 +3,12 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+from weakref import WeakKeyDictionary
 
 from tipshare.config import ModelConfig
 from tipshare.kinds import rank_of
@@ -16,6 +17,7 @@ from training.results.shared_runs import with_shared_runs
 
 # Recipe, corpus, training steps, tokens seen, digest of the data.
 Key = tuple[str, str, int, int, str]
+Result = TypeVar("Result")
 # What losses are counted in, per byte.
 Unit = Literal["nats", "bits"]
 
@@ -62,6 +64,20 @@ class RunGroup:
 
     def config_of(self, label: str) -> ModelConfig:
         return self.configs[label]
+
+
+def once_per_group(work: Callable[..., Result]) -> Callable[..., Result]:
+    """Keep what a function of a group found for as long as the group is kept, and no longer."""
+    kept: WeakKeyDictionary[RunGroup, dict[tuple[Any, ...], Result]] = WeakKeyDictionary()
+
+    @wraps(work)
+    def found(group: RunGroup, *arguments: Any) -> Result:
+        known = kept.setdefault(group, {})
+        if arguments not in known:
+            known[arguments] = work(group, *arguments)
+        return known[arguments]
+
+    return found
 
 
 def group_records(records: Iterable[RunRecord]) -> list[RunGroup]:

@@ -19,6 +19,9 @@ TORN = (
 def read_records(path: Path) -> list[RunRecord]:
     """All records of a file, or of every `runs.jsonl` in a folder and its subfolders; the last of each id wins."""
     files = sorted(path.rglob(FILE_NAME)) if path.is_dir() else [path]
+    for file in files:
+        if file.exists() and not file.is_file():
+            raise ValueError(f"{file} is not a regular file: records are lines of a text file")
     records = (record for file in files for record in parse_records(_read_text(file), file.name))
     return list({record.id: record for record in records}.values())
 

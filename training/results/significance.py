@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from training.results.effect_sizes import EffectSize, no_spread, paired_effect, pooled_effect
-from training.results.groups import RunGroup
+from training.results.groups import RunGroup, once_per_group
 from training.results.summaries import CONFIDENCE, LOSS, Summary, summarise_group
 
 LEVEL = 0.05
@@ -123,7 +122,7 @@ def compare(first: str, second: str, summaries: dict[str, Summary], metric: str 
     )
 
 
-@lru_cache(maxsize=16)  # every table, figure and sentence of a report asks for it
+@once_per_group  # every table, figure and sentence of a report asks for it
 def compare_group(group: RunGroup, metric: str = LOSS) -> tuple[Comparison, ...]:
     """All pairs of models in a group, each family of tests corrected over all pairs."""
     summaries = summarise_group(group, metric)

@@ -3,23 +3,25 @@
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import get_args
 
-from training.results.groups import RunGroup, Unit
+from training.results.groups import RunGroup, Unit, once_per_group
 from training.results.records import RunRecord
 
 # What one nat is in the unit.
 SIZES: Mapping[Unit, float] = {"nats": 1.0, "bits": 1 / math.log(2)}
 
 
-@lru_cache(maxsize=128)
 def in_unit(group: RunGroup, unit: Unit) -> RunGroup:
     """The group with all losses of its runs in another unit; records hold nats."""
     if unit not in get_args(Unit):
         raise ValueError(f"unit={unit!r:.80} is not one of {', '.join(get_args(Unit))}")
-    if unit == group.unit:
-        return group
+    # The group itself is not kept: it would never end.
+    return group if unit == group.unit else _converted(group, unit)
+
+
+@once_per_group
+def _converted(group: RunGroup, unit: Unit) -> RunGroup:
     factor = SIZES[unit] / SIZES[group.unit]
     runs = {label: tuple(_scaled(run, factor) for run in each) for label, each in group.runs.items()}
     return dataclasses.replace(group, runs=runs, unit=unit)

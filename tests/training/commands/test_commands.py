@@ -1,6 +1,8 @@
 """The command line: what it prints, refuses, runs and skips."""
 
 import dataclasses
+import errno
+import os
 import sys
 
 import pytest
@@ -55,6 +57,33 @@ def test_every_verb_has_help_that_shows_no_python_values(capsys, verb):
     shown = capsys.readouterr().out
     assert f"usage: python -m training {verb}" in shown
     assert "None" not in shown
+
+
+def test_an_out_that_is_a_file_is_refused_in_words(capsys, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    assert main(["train", "quick", "--out", str(tmp_path / "taken"), "--set", *SHORT]) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("error: ")
+    assert "a file stands where a folder is needed; choose another --out" in shown
+    assert "Traceback" not in shown
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "No space left on device; make room on the disk"),
+        (errno.EROFS, "Read-only file system; that disk is read-only; choose another --out"),
+        (errno.EACCES, "Permission denied; choose a folder that you may read and write"),
+        (errno.EIO, "Input/output error; check the path, then repeat the command"),
+    ],
+)
+def test_errors_of_the_system_are_said_in_words(capsys, monkeypatch, number, words):
+    def fail(run):
+        raise OSError(number, os.strerror(number), "runs/quick/state")
+
+    monkeypatch.setattr(Train, "run", fail)
+    assert main(["train", "quick"]) == 2
+    assert capsys.readouterr().err.startswith(f"error: runs/quick/state: {words}")
 
 
 def test_a_run_needs_no_more_than_a_recipe(capsys):

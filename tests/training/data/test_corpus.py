@@ -1,6 +1,8 @@
 """Texts, their splits, and windows as a pure function of seed and step."""
 
 import hashlib
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,12 +18,26 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_folder_is_read_split_by_split_and_memory_mapped(folder):
+def test_a_folder_is_read_split_by_split(folder):
     corpus = load_corpus("mine", folder)
     assert {name: len(data) for name, data in corpus.splits.items()} == {"train": 5_000, "valid": 500, "test": 400}
-    assert all(isinstance(data, np.memmap) for data in corpus.splits.values())
     digest = hashlib.sha256((folder / "valid.txt").read_bytes()).hexdigest()
     assert corpus.describe()["valid"] == {"bytes": 500, "sha256": digest}
+
+
+def test_a_text_that_is_cut_while_a_run_trains_ends_no_process(folder):
+    corpus = load_corpus("mine", folder)
+    text = (folder / "train.txt").read_bytes()
+    (folder / "train.txt").write_bytes(b"")
+    assert corpus.split("train").tobytes() == text
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_a_text_is_a_regular_file(folder, make):
+    (folder / "train.txt").unlink()
+    make(folder / "train.txt")
+    with pytest.raises(ValueError, match=r"train\.txt is not a regular file: a corpus is a text file"):
+        load_corpus("mine", folder)
 
 
 def test_windows_depend_on_seed_and_step_alone(folder):

@@ -95,6 +95,26 @@ def test_a_damaged_state_falls_back_to_the_one_before_and_says_so(make_run, corp
     assert "continuing after step 4" in stream.getvalue()
 
 
+def test_a_finished_run_whose_weights_were_changed_is_not_called_finished(make_run, stream):
+    run = make_run()
+    train(run, stream=stream)
+    path = run.folder / "model.safetensors"
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(
+        ValueError, match=r"the finished run in .* was damaged .*: delete that folder to train it again"
+    ):
+        train(run, stream=stream)
+
+
+def test_a_torn_collection_is_noticed_before_training(make_run, corpus, stream):
+    run = make_run(text=StoppingCorpus.before(1, corpus))
+    run.collection.write_text('{"half": ')
+    with pytest.raises(ValueError, match=r"runs\.jsonl, line 1: the file ends in the middle of a record"):
+        train(run, stream=stream)
+    assert not (run.folder / "state").exists()
+
+
 def test_a_second_process_on_one_folder_is_refused(make_run, stream):
     run = make_run()
     with locked(run.folder / "lock"), pytest.raises(BusyError, match="another process holds"):

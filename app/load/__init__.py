@@ -1,0 +1,1 @@
+"""A crowd test of a running page: visitors of many kinds at once, some of whom misbehave."""

@@ -1,0 +1,66 @@
+"""Visitors in threads, until the time is over."""
+
+import threading
+import time
+
+from app.load.tally import Tally, memory_mb
+from app.load.visitors import GOOD, HOSTILE, RefusedError, Visit, Visitor
+
+
+def run_crowd(
+    address: str,
+    *,
+    clients: int,
+    seconds: float,
+    length: int = 100,
+    hostile: int = 0,
+    process: int | None = None,
+) -> Tally:
+    """Run all visitors in parallel until the time is over; each completes its last visit, and makes at least one."""
+    tally, ends, over = Tally(), time.monotonic() + seconds, threading.Event()
+    kinds = [*_spread(GOOD, clients), *_spread(HOSTILE, hostile)]
+    visitors = [Visitor(address.rstrip("/"), number, length) for number in range(len(kinds))]
+    threads = [
+        threading.Thread(target=_keep_visiting, args=(visitor, kind, visit, ends, tally))
+        for visitor, (kind, visit) in zip(visitors, kinds, strict=True)
+    ]
+    watcher = threading.Thread(target=_watch_memory, args=(process, over, tally))
+    for thread in (watcher, *threads):
+        thread.start()
+    for thread in threads:
+        thread.join()
+    over.set()
+    watcher.join()
+    return tally
+
+
+def _spread(kinds: dict[str, Visit], count: int) -> list[tuple[str, Visit]]:
+    """So many visitors, of all kinds by turns."""
+    offered = list(kinds.items())
+    return [offered[number % len(offered)] for number in range(count)]
+
+
+def _keep_visiting(visitor: Visitor, kind: str, visit: Visit, ends: float, tally: Tally) -> None:
+    from gradio_client.exceptions import AppError
+    from httpx import HTTPError
+
+    while True:
+        began = time.monotonic()
+        try:
+            visit(visitor)
+            tally.add(kind, time.monotonic() - began)
+        except RefusedError:
+            tally.add(kind, time.monotonic() - began, refused=True)
+        except (AppError, HTTPError, OSError, ValueError, KeyError) as error:
+            tally.add(kind, time.monotonic() - began, failure=f"{type(error).__name__}: {str(error)[:200]}")
+            visitor.leave()
+        if time.monotonic() >= ends:
+            visitor.leave()
+            return
+
+
+def _watch_memory(process: int | None, over: threading.Event, tally: Tally) -> None:
+    while not over.wait(1.0):
+        now = memory_mb(process)
+        if now is not None:
+            tally.memory.append(now)

@@ -1,0 +1,46 @@
+"""What a visitor reads when something goes wrong: a sentence, and no path of the server."""
+
+import errno
+import os
+from collections.abc import Iterator
+
+import gradio as gr
+import pytest
+
+from app.errors import in_words, shown_to_user
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("length=0 must be at least 1"), "Length=0 must be at least 1"),
+        (ValueError("there is no folder /srv/data/model"), "There is no folder (a file of the server)"),
+        (
+            OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/srv/data/runs"),
+            "The server cannot do this now: No space left on device. Try again later.",
+        ),
+        (OSError(), "This does not work"),
+    ],
+)
+def test_an_error_is_a_sentence_without_a_path(error, words):
+    assert in_words(error) == words
+
+    def fails() -> None:
+        raise error
+
+    def fails_in_the_middle() -> Iterator[int]:
+        yield 1
+        raise error
+
+    with pytest.raises(gr.Error) as shown:
+        shown_to_user(fails)()
+    assert shown.value.message == words
+    updates = shown_to_user(fails_in_the_middle)()
+    assert next(updates) == 1
+    with pytest.raises(gr.Error):
+        next(updates)
+
+
+def test_other_errors_are_bugs():
+    with pytest.raises(KeyError):
+        shown_to_user({}.__getitem__)("missing")

@@ -1,0 +1,47 @@
+"""`python -m tests.hostile`, or `make fuzz MINUTES=10`: many thousands of hostile cases, and a record of them."""
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.hostile.fuzz import CaseError, Count, fuzz
+from tests.hostile.loading import measure_loading
+from tests.hostile.report import add_counts, read_report, write_report
+
+
+def main() -> int:
+    """Parse the command line, run the cases, add them to the record."""
+    parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0, help="(default %(default)s)")
+    parser.add_argument("--seed", type=int, help="of the cases; another one every time if left out")
+    parser.add_argument("--record", type=Path, help="JSON file that gathers the counts of all calls")
+    parser.add_argument("--loading", action="store_true", help="measure instead what verification of weights costs")
+    options = parser.parse_args()
+    if options.loading:
+        parts = {"loading": measure_loading()}
+    else:
+        seed = time.time_ns() % 2**31 if options.seed is None else options.seed
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                counts = fuzz(Path(folder), seed=seed, ends=time.monotonic() + 60 * options.minutes, say=show)
+            except CaseError as error:
+                print(f"error: {error}", file=sys.stderr)
+                raise
+        show(counts)
+        parts = {"fuzz": add_counts(read_report(options.record), counts)}
+    if options.record is not None:
+        write_report(options.record, parts)
+    return 0
+
+
+def show(counts: dict[str, Count]) -> None:
+    """One line with the counts so far."""
+    parts = [f"{sort} {each.cases:,} ({each.refused:,} refused)" for sort, each in counts.items()]
+    most = max(each.most_memory for each in counts.values())
+    print(f"{', '.join(parts)}; at most {most / 1e6:.0f} MB for one case", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
