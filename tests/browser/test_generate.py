@@ -31,25 +31,42 @@ def texts(page: Page) -> list[str]:
     return [bytes(int(info.split()[0]) for each in card for info in each.split(";")).decode() for card in odds]
 
 
-# Whether the cards hold as many bytes as the line above them says.
-IS_DRAWN = """(word) => {
+# Whether the cards show a later run than the given one, with as many bytes as the line above them says.
+IS_DRAWN = """([word, earlier]) => {
+  const run = document.querySelector("#cards .cards").dataset.run;
   const said = document.querySelector("#line").textContent.match(new RegExp(word + " ([0-9,]+) bytes"));
   const odds = [...document.querySelectorAll("#cards .written b")].map((b) => b.dataset.o.split(";").length);
-  return said && Number(said[1].replaceAll(",", "")) === odds.reduce((sum, each) => sum + each, 0);
+  const sum = odds.reduce((sum, each) => sum + each, 0);
+  return run !== earlier && said && Number(said[1].replaceAll(",", "")) === sum;
 }"""
+
+
+def run_of(page: Page) -> str | None:
+    """The number of the run that the cards show."""
+    return page.locator("#cards .cards").get_attribute("data-run")
 
 
 def generate(page: Page, prompt: str) -> list[str]:
     """Write on after a prompt and wait until all models have finished."""
+    earlier = run_of(page)
     page.locator("#prompt textarea").fill(prompt)
     page.locator("#go").click()
-    return finished(page)
+    return finished(page, earlier=earlier)
 
 
-def finished(page: Page, word: str = "Finished:") -> list[str]:
+def finished(page: Page, word: str = "Finished:", earlier: str | None = None) -> list[str]:
     """The texts, once all of them are on the page."""
-    page.wait_for_function(IS_DRAWN, arg=word)
+    page.wait_for_function(IS_DRAWN, arg=[word, earlier])
     return texts(page)
+
+
+def set_number(page: Page, label: str, value: int) -> None:
+    """Set a slider by its number."""
+    field = page.get_by_label(f"number input for {label}")
+    if not field.is_visible():
+        page.get_by_role("button", name="Settings").click()
+    field.fill(str(value))
+    field.press("Tab")
 
 
 # Whether every card holds at least as many characters as are asked for, and fewer than all.
@@ -67,7 +84,8 @@ def hold(server) -> Iterator[Path]:
 
 
 def test_text_grows_in_four_cards_at_the_same_time(open_tab, hold):
-    page = open_tab("?length=2000")
+    page = open_tab()
+    set_number(page, "Length", 2000)
     hold.write_text("50")
     page.locator("#prompt textarea").fill("The history of")
     page.locator("#go").click()
@@ -82,7 +100,8 @@ def test_text_grows_in_four_cards_at_the_same_time(open_tab, hold):
 
 
 def test_stop_in_mid_stream_keeps_what_is_written(open_tab, hold):
-    page = open_tab("?length=2000")
+    page = open_tab()
+    set_number(page, "Length", 2000)
     hold.write_text("100")
     page.locator("#go").click()
     page.wait_for_function(HAVE_GROWN, arg=[50, 2000])
@@ -104,11 +123,9 @@ def test_same_seed_same_text_and_regenerate_another(open_tab):
     page.get_by_role("button", name="Clear", exact=True).click()
     expect(page.locator(".written b")).to_have_count(0)
     assert generate(page, "In 1912 , ") == first
+    earlier = run_of(page)
     page.get_by_role("button", name="Regenerate").click()
-    page.wait_for_function(
-        "old => document.querySelectorAll('.written')[0].textContent !== old", arg="In 1912 , " + first[0]
-    )
-    assert finished(page) != first
+    assert finished(page, earlier=earlier) != first
 
 
 @pytest.mark.parametrize(
@@ -174,8 +191,75 @@ def test_plain_text_copy_link_and_download(open_tab):
     page.goto(link)
     expect(page.locator("#prompt textarea")).to_have_value("She was ")
     expect(page.locator("#cards .written:visible")).to_have_count(1)
+    assert finished(page) == [written]  # nothing was pressed
+
+
+def texts_by_model(page: Page) -> dict[str, str]:
+    """What is in each card, by the model whose card it is."""
+    return dict(
+        zip(
+            page.locator("#cards .card").evaluate_all("all => all.map((each) => each.dataset.model)"),
+            texts(page),
+            strict=True,
+        )
+    )
+
+
+def test_texts_stay_with_their_models_whatever_is_chosen_while_they_grow(open_tab, hold):
+    page = open_tab()
+    set_number(page, "Length", 300)
+    generate(page, "The ")
+    alone = texts_by_model(page)
+    hold.write_text("50")
     page.locator("#go").click()
-    assert finished(page) == [written]
+    page.wait_for_function(HAVE_GROWN, arg=[25, 300])
+    chosen = page.locator("#models")
+    chosen.get_by_label("Standard").uncheck()
+    expect(page.locator("#cards .card")).to_have_count(3)
+    hold.write_text("100")
+    page.wait_for_function(HAVE_GROWN, arg=[55, 300])
+    chosen.get_by_label("Time-Indexed MLP").uncheck()
+    chosen.get_by_label("Standard").check()  # in the place of another model's card
+    expect(page.locator("#cards .card")).to_have_count(3)
+    hold.write_text("300")
+    expect(page.locator("#line")).to_contain_text("Finished: 1,200 bytes")
+    page.wait_for_function("() => document.querySelectorAll('#cards .state.finished').length === 3")
+    assert texts_by_model(page) == {name: text for name, text in alone.items() if name != "time-indexed-mlp"}
+
+
+def test_unticking_a_model_leaves_the_finished_texts(open_tab):
+    page = open_tab()
+    set_number(page, "Length", 40)
+    generate(page, "The ")
+    before = texts_by_model(page)
+    marked = page.locator("#cards .card[data-model=standard] .written")
+    marked.evaluate("region => { region.kept = true; }")
+    page.locator("#models").get_by_label("Neural ODE").uncheck()
+    expect(page.locator("#cards .card")).to_have_count(3)
+    assert texts_by_model(page) == {name: text for name, text in before.items() if name != "neural-ode"}
+    assert marked.evaluate("region => region.kept")  # not drawn anew
+    page.locator("#models").get_by_label("Neural ODE").check()
+    expect(page.locator("#cards .card")).to_have_count(4)
+    assert texts_by_model(page) == before
+
+
+def test_a_new_generate_stops_the_old_run_and_starts(open_tab, hold):
+    page = open_tab()
+    set_number(page, "Length", 2000)
+    hold.write_text("60")
+    page.locator("#prompt textarea").fill("The first ")
+    page.locator("#go").click()
+    page.wait_for_function(HAVE_GROWN, arg=[30, 2000])
+    earlier = run_of(page)
+    set_number(page, "Length", 50)
+    page.locator("#prompt textarea").fill("The second ")
+    page.locator("#go").click()
+    # The old run is held and would never end by itself.
+    assert [len(each.encode()) for each in finished(page, earlier=earlier)] == [50] * 4
+    for card in page.locator("#cards .written").all_text_contents():
+        assert card.startswith("The second ")
+    hold.unlink()
+    assert page.locator("#go").is_enabled()
 
 
 def test_a_text_is_scored_under_each_model(open_tab):
