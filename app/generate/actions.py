@@ -13,6 +13,7 @@ from app.generate.blind import question
 from app.generate.cards import lay_out, show_foot, show_prompt
 from app.generate.claim import show_claim
 from app.generate.dial import DEEPEST, usual_steps
+from app.generate.examples import show_examples
 from app.generate.passage import gates_of, show_passage
 from app.generate.settings import MOST_MODELS, PARAMETERS, WritingRequest, read_query
 from app.generate.streaming import Column, write_in_turns
@@ -34,12 +35,12 @@ class GenerateActions:
         return GenerateActions(self.shelf.of(request.session_hash), self.runs)
 
     def open_page(self, request: gr.Request) -> list[Any]:
-        """The controls as set in the page's address, a card per model, and a number if a run was asked for.
+        """The controls as set in the page's address, cards, their first texts, a run to start, and the examples' timer.
 
-        A link with settings of this tab brings its texts too: they are written again.
+        A link with settings of this tab brings its texts too: they are written again. Other pages open with examples.
         """
         names, query = self.shelf.names(), dict(request.query_params)
-        wanted, note, number = None, "" if names else NOTHING_HERE, gr.skip()
+        wanted, note = None, "" if names else NOTHING_HERE
         try:
             wanted = read_query(query, names) if names else None
         except ValueError as error:
@@ -48,11 +49,18 @@ class GenerateActions:
         # Controls that the address does not set are left alone: the visitor may have begun to type.
         values = {name: getattr(wanted, name) if wanted and name in query else gr.skip() for name in PARAMETERS}
         values["models"] = gr.CheckboxGroup(choices=self.shelf.choices(), value=models)
-        steps = self.dial() if not (wanted and wanted.steps) else wanted.steps
+        steps = wanted.steps if wanted and wanted.steps else self.dial()
         values["steps"] = min(steps, DEEPEST)
+        cards, examples = self.lay_out(models, steps, note), show_examples(self.measured, note)
         if wanted and query.get("tab", TAB) == TAB:
-            number = str(time.time_ns())
-        return [*values.values(), self.lay_out(models, steps, note), number]
+            values["prompt"] = wanted.prompt
+            return [*values.values(), cards, gr.skip(), str(time.time_ns()), gr.skip()]
+        return [*values.values(), cards, examples, gr.skip(), gr.Timer(active=not self.measured.has_all_examples)]
+
+    def look_for_examples(self) -> list[Any]:
+        """The examples for a page that was opened before they were written."""
+        done = self.measured.has_all_examples
+        return [show_examples(self.measured), gr.Timer(active=False) if done else gr.skip()]
 
     def dial(self) -> int:
         """Where the dial for depth stands at first."""

@@ -4,10 +4,15 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import tipshare
+from tipshare.generation.cached_pass import write
 from tipshare.generation.streaming import SHORTEST_READ
 from tipshare.model.language_model import LanguageModel
+
+if TYPE_CHECKING:
+    from app.generate.streaming import Column
 
 # Speeds that are kept: bundled models at every depth of the dial, and some of visitors' models.
 MOST_SPEEDS = 1_000
@@ -16,13 +21,20 @@ LEAST_BYTES = 32
 
 
 class Measured:
-    """Shared by all visitors of a page; safe to share between threads."""
+    """Shared by all visitors of a page; safe to share between threads.
+
+    Attributes:
+        has_all_examples: Whether no more of them will come.
+    """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._work = threading.Lock()
         self._done: dict[str, str] = {}
+        self._examples: dict[str, Column] = {}
+        self.has_all_examples = False
         self._speeds: OrderedDict[tuple[str, int], float] = OrderedDict()
+        self._programs = 0
         # By the identity of a model, whose arrays have no hash.
         self._compiled: dict[int, tuple[weakref.ref, set[tuple[int | None, int]]]] = {}
 
@@ -32,6 +44,15 @@ class Measured:
             if name not in self._done:
                 self._done[name] = work()
             return self._done[name]
+
+    def keep_example(self, column: "Column") -> None:
+        """Keep a finished text for every visitor who opens the page."""
+        with self._guard:
+            self._examples[column.name] = column
+
+    def examples(self) -> list["Column"]:
+        with self._guard:
+            return list(self._examples.values())
 
     def compile(self, model: LanguageModel, prompt: bytes, steps: int | None) -> None:
         """Compile what writing after a prompt of this length takes at a number of depth steps, unless that was done.
@@ -50,6 +71,10 @@ class Measured:
 
     def is_compiled(self, model: LanguageModel, prompt: bytes, steps: int | None) -> bool:
         with self._guard:
+            programs = write._cache_size()  # pyright: ignore[reportAttributeAccessIssue]
+            if programs < self._programs:  # JAX was told to drop its programs, to make room
+                self._compiled.clear()
+            self._programs = programs
             known = self._compiled.get(id(model))
             return known is not None and known[0]() is model and _program(prompt, steps) in known[1]
 

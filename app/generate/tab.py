@@ -14,6 +14,7 @@ from app.generate.api import build_api
 from app.generate.blind import NAMES, BlindTest, answer, ask, show_pair
 from app.generate.cards import bare_cards, build_cards, show_legend, show_line
 from app.generate.dial import NO_MODEL
+from app.generate.examples import FIRST, PROMPTS
 from app.generate.passage import show_passage
 from app.generate.sampling_controls import build_dial, build_sampling_controls, draw_seed
 from app.generate.scoring import MOST_BYTES as MOST_SCORED_BYTES
@@ -22,7 +23,8 @@ from app.generate.settings import MOST_MODELS, WritingRequest
 from app.shelf import ModelShelf
 
 TO_SCORE = " The tower was built in 1889 , and for forty @-@ one years it was the tallest structure in the world . \n"
-EXAMPLES = (" = History of ", "In 1912 , ", "The species is ", "She was born in ", "The battle of ")
+# Seconds between two looks for examples that are still being written.
+LOOK_EVERY = 3.0
 
 
 def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Runs, arrival: Any) -> None:
@@ -37,6 +39,7 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
         passage = gr.HTML(show_passage(None), elem_id="passage", min_width=320)
     with gr.Row(elem_id="prompt-row", equal_height=True):
         prompt = gr.Textbox(
+            FIRST,
             label="Prompt",
             placeholder="May be empty: the models then start a new text",
             lines=1,
@@ -48,7 +51,7 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
         go = gr.Button("Generate", variant="primary", min_width=110, scale=0, elem_id="go")
         stop = gr.Button("Stop", variant="stop", min_width=80, scale=0, elem_id="stop")
     with gr.Row(elem_id="examples"):
-        chips = [gr.Button(text.strip(), size="sm", min_width=60, scale=0) for text in EXAMPLES]
+        chips = [gr.Button(text.strip(), size="sm", min_width=60, scale=0) for text in PROMPTS]
     models = gr.CheckboxGroup(
         shelf.choices(), value=shelf.names()[:MOST_MODELS], label="Models, up to four", elem_id="models"
     )
@@ -114,7 +117,7 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
     wire(again.click(draw_seed, None, controls[-2], api_name="draw_another_seed", **QUICK).then, "regenerate")
     # While the dial turns, only where it comes to rest is written.
     wire(steps.input, "generate_at_depth", "always_last")
-    for place, (chip, text) in enumerate(zip(chips, EXAMPLES, strict=True)):
+    for place, (chip, text) in enumerate(zip(chips, PROMPTS, strict=True)):
         wire(chip.click(None, None, prompt, js=f"() => {json.dumps(text)}").then, f"generate_example_{place}")
     stop.click(on_stop, None, stream, api_name="stop", **QUICK)
     clear.click(on_clear, None, [prompt, stream], api_name="clear", **QUICK)
@@ -127,7 +130,9 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
     download.click(None, None, None, js="() => tipshare.cards.download()")
     tinted.change(None, tinted, None, js="(on) => tipshare.tint(on)")
     build_api(actions)
-    demo.load(on_open, None, [*controls, cards, linked], api_name="open_page", **QUICK)
+    timer = gr.Timer(LOOK_EVERY, active=False)
+    timer.tick(actions.look_for_examples, None, [stream, timer], api_name="look_for_examples", **QUICK)
+    demo.load(on_open, None, [*controls, cards, stream, linked, timer], api_name="open_page", **QUICK)
     demo.load(actions.show_opening, None, [claim, blind_head], api_name="opening", **QUICK)
     demo.load(actions.show_passage, None, passage, api_name="passage", **QUICK)
 
@@ -154,7 +159,7 @@ def _build_blind_section(actions: GenerateActions) -> gr.HTML:
 
     def on_new(request: gr.Request, test: BlindTest) -> list[Any]:
         mine = actions.of(request)
-        test = ask(mine.shelf, mine.measured, test, EXAMPLES)
+        test = ask(mine.shelf, mine.measured, test, PROMPTS)
         return [test, show_pair(test), "", *may_answer(True)]
 
     def answer_with(guess: str) -> Callable[..., list[Any]]:
