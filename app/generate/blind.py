@@ -22,6 +22,7 @@ class BlindTest:
     """Where a visitor is in the test.
 
     Attributes:
+        seed: Of both texts.
         order: The models behind A and B; empty before the first pair.
         texts: What they wrote after the prompt.
         is_open: Whether the pair waits for an answer.
@@ -29,6 +30,7 @@ class BlindTest:
     """
 
     prompt: str = ""
+    seed: int = 0
     order: tuple[str, ...] = ()
     texts: tuple[str, ...] = field(default=(), repr=False)
     is_open: bool = False
@@ -40,13 +42,12 @@ def ask(shelf: ModelShelf, measured: Measured, test: BlindTest, prompts: Sequenc
     """A new pair: both models continue one prompt with one seed, in an order that chance decides."""
     plain, shared = _pair(shelf)
     order = random.sample((plain.name, shared.name), 2)
-    prompt = random.choice(prompts)
-    wanted = WritingRequest(
-        models=(plain.name, shared.name), prompt=prompt, length=LENGTH, seed=random.randrange(MOST_SEED)
-    )
+    prompt, seed = random.choice(prompts), random.randrange(MOST_SEED)
+    wanted = WritingRequest(models=(plain.name, shared.name), prompt=prompt, length=LENGTH, seed=seed)
     *_, columns = write_in_turns(shelf, measured, wanted)
     texts = {column.name: column.text for column in columns}
-    return replace(test, prompt=prompt, order=tuple(order), texts=tuple(texts[name] for name in order), is_open=True)
+    written = tuple(texts[name] for name in order)
+    return replace(test, prompt=prompt, seed=seed, order=tuple(order), texts=written, is_open=True)
 
 
 def answer(shelf: ModelShelf, test: BlindTest, guess: str) -> tuple[BlindTest, str]:
