@@ -10,7 +10,7 @@ import gradio as gr
 
 from app.generate.active_runs import Runs
 from app.generate.blind import question
-from app.generate.cards import lay_out, show_foot, show_prompt
+from app.generate.cards import lay_out, show_foot, show_head, show_prompt
 from app.generate.claim import show_claim
 from app.generate.dial import DEEPEST, usual_steps
 from app.generate.examples import show_examples
@@ -111,7 +111,11 @@ class GenerateActions:
             return
         with self.runs.begin(visitor) as stop:
             for columns in write_in_turns(self.shelf, self.measured, wanted, stop.is_set):
-                yield show_run(run, wanted, columns, progress_in_words(columns))
+                shown = show_run(run, wanted, columns, progress_in_words(columns))
+                if is_over(columns):  # the speeds are known now
+                    for text in shown["texts"]:
+                        text["head"] = show_head(self.shelf, self.measured, text["name"], wanted.steps)
+                yield shown
 
     def write_plainly(self, visitor: str, wanted: WritingRequest) -> Iterator[dict[str, Any]]:
         """The texts as plain data as they grow; the last update has the probabilities of every byte."""

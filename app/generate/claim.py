@@ -45,11 +45,12 @@ def _sentence(listings: Sequence[Listing]) -> str:
         return ""
     plain, shared = pair
     difference = (shared.loss or 0.0) - (plain.loss or 0.0)
-    verdict = (
-        f"comes within {difference:.3f} nats per byte of"
-        if difference > 0
-        else f"is {-difference:.3f} nats per byte better than"
-    )
+    if abs(difference) < 0.0005:
+        verdict = "has the loss of"
+    elif difference > 0:
+        verdict = f"comes within {difference:.3f} nats per byte of"
+    else:
+        verdict = f"is {-difference:.3f} nats per byte better than"
     return (
         f"<p><strong>One block, used {shared.config.steps} times over and tuned by gates: a model of "
         f"{count_in_words(shared.stored)} parameters {verdict} a plain transformer of {count_in_words(plain.stored)}, "

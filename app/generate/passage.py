@@ -45,18 +45,18 @@ def show_passage(gates: DrawnGates | None) -> str:
     """The picture, with what it shows in words below it."""
     told = (
         "A byte passes six depth steps. A standard transformer owns a block for each, a neural ODE has a network "
-        "write a new one for each, and a time-indexed model uses one block six times while gates open and close in it."
+        "write one for each, and a time-indexed model uses one block six times while gates open and close in it."
     )
     source = ""
     if gates is not None:
         source = (
-            f" The bars are gates of {escape(gates.label)} as trained: of {gates.total:,}, the {gates.values.shape[1]} "
-            "that change most along depth. Full height passes, none mutes."
+            f"Bars: of the {gates.total:,} gates of {escape(gates.label)}, as trained, the {gates.values.shape[1]} that "
+            "change most along depth. Full height passes, none mutes."
         )
     return (
         f'<figure class="passage"><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{told}">'
         f"<style>{_keyframes(gates)}</style>{_standard()}{_ode()}{_shared(gates)}</svg>"
-        f"<figcaption>{told}{source}</figcaption></figure>"
+        f"<figcaption>{source}</figcaption></figure>"
     )
 
 
@@ -88,7 +88,7 @@ def _label(step: int, top: float, text: str) -> str:
 
 def _standard() -> str:
     blocks = "".join(_block(i, TOPS[0], "own", _label(i, TOPS[0], f"W{'₁₂₃₄₅₆'[i]}")) for i in range(STEPS))
-    return _row(0, "standard", "Standard: six blocks, each used once", blocks)
+    return _row(0, "standard", "Standard: six blocks, each used once in a pass", blocks)
 
 
 def _ode() -> str:
@@ -106,7 +106,7 @@ def _ode() -> str:
     network = (
         f'<circle class="network" cx="26" cy="{top + 20}" r="17"/><text class="name" x="26" y="{top + 25}">h(t)</text>'
     )
-    return _row(1, "neural-ode", "Neural ODE: a network writes a block for each t", blocks + network)
+    return _row(1, "neural-ode", "Neural ODE: a network h writes a new block for each depth t", blocks + network)
 
 
 def _shared(gates: DrawnGates | None) -> str:
@@ -122,7 +122,9 @@ def _shared(gates: DrawnGates | None) -> str:
         f'<g class="mover"><rect x="{_x(0)}" y="{top}" width="{BLOCK}" height="{TALL}" rx="5"/>{bars}'
         f'<text class="name" x="{_x(0) + BLOCK / 2}" y="{top + TALL + 17}">W, once more</text></g>'
     )
-    return _row(2, "time-indexed-ssm", "Time-indexed: one block, six times, behind gates", places + block)
+    return _row(
+        2, "time-indexed-ssm", "Time-indexed: one block, used six times, while its gates open and close", places + block
+    )
 
 
 def _bar(unit: int, top: float, left: float, value: float, animation: str = "") -> str:

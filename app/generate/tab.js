@@ -26,6 +26,12 @@ window.tipshare.cards = (() => {
     cards.set(name, { card, head: card.children[0], written, foot: card.children[2], shown: "" });
   }
 
+  function put(element, html) {
+    if (element.dataset.shown === html) return;
+    element.innerHTML = html;
+    element.dataset.shown = html;
+  }
+
   function fill(name) {
     const each = cards.get(name);
     if (!each) return;
@@ -39,10 +45,7 @@ window.tipshare.cards = (() => {
       each.shown = text;
       if (isAtEnd) region.scrollTop = region.scrollHeight;
     }
-    if (each.foot.dataset.shown !== foot) {
-      each.foot.innerHTML = foot;
-      each.foot.dataset.shown = foot;
-    }
+    put(each.foot, foot);
   }
 
   function say(line) {
@@ -63,10 +66,7 @@ window.tipshare.cards = (() => {
     value.cards.forEach(({ name, label, head }, number) => {
       if (!cards.has(name)) build(name, label);
       const each = cards.get(name);
-      if (each.head.dataset.shown !== head) {
-        each.head.innerHTML = head;
-        each.head.dataset.shown = head;
-      }
+      put(each.head, head);
       if (place.children[number] !== each.card) place.insertBefore(each.card, place.children[number] || null);
       fill(name);
     });
@@ -80,7 +80,10 @@ window.tipshare.cards = (() => {
     run = value.run;
     result = value.result;
     if (place) place.dataset.run = run;
-    for (const { name, text, foot } of value.texts) texts.set(name, { text, foot });
+    for (const { name, text, foot, head } of value.texts) {
+      texts.set(name, { text, foot });
+      if (head && cards.has(name)) put(cards.get(name).head, head);
+    }
     for (const name of cards.keys()) fill(name);
     say(value.line);
     if (isNew) show();

@@ -53,18 +53,23 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
     with gr.Row(elem_id="examples"):
         chips = [gr.Button(text.strip(), size="sm", min_width=60, scale=0) for text in PROMPTS]
     models = gr.CheckboxGroup(
-        shelf.choices(), value=shelf.names()[:MOST_MODELS], label="Models, up to four", elem_id="models"
+        shelf.choices(),
+        value=shelf.names()[:MOST_MODELS],
+        label="Models, up to four",
+        container=False,
+        elem_id="models",
     )
-    controls = [prompt, models, *build_sampling_controls(), steps]
+    with gr.Row(elem_id="above-cards"):
+        line = gr.HTML(show_line(""), elem_id="line", scale=3)
+        tinted = gr.Checkbox(True, label="Tint by surprise", container=False, min_width=150, scale=0, elem_id="tinted")
+        gr.HTML(show_legend(), elem_id="legend")
+    cards, stream = build_cards(bare_cards(shelf, shelf.names()[:MOST_MODELS]))
     with gr.Row(elem_id="tools"):
         again = gr.Button("Regenerate", size="sm", min_width=90, scale=0)
         clear = gr.Button("Clear", size="sm", min_width=60, scale=0)
         link = gr.Button("Copy link", size="sm", min_width=80, scale=0)
         download = gr.Button("Download JSON", size="sm", min_width=110, scale=0)
-        tinted = gr.Checkbox(True, label="Tint by surprise", container=False, min_width=150, scale=0, elem_id="tinted")
-        gr.HTML(show_legend(), elem_id="legend")
-    line = gr.HTML(show_line(""), elem_id="line")
-    cards, stream = build_cards(bare_cards(shelf, shelf.names()[:MOST_MODELS]))
+    controls = [prompt, models, *build_sampling_controls(), steps]
     blind_head = _build_blind_section(actions)
     _build_score_section(shelf, models)
     # The number of the visitor's latest run, as a text: an address that asks for a run changes `linked`.

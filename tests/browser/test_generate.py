@@ -281,3 +281,98 @@ def test_choosing_no_model_is_told_in_words(open_tab):
     expect(page.locator("#line")).to_contain_text("Choose at least one model")
     page.locator("#go").click()
     expect(page.get_by_test_id("toast-body")).to_contain_text("0 models are chosen: choose one to 4")
+
+
+def test_the_dial_writes_again_and_tells_loss_and_speed_at_its_depth(open_tab):
+    page = open_tab()
+    set_number(page, "Length", 40)
+    generate(page, "The ")
+    before, earlier = texts_by_model(page), run_of(page)
+    heads = page.locator("#cards .card .facts")
+    expect(heads.nth(3)).to_contain_text("2 depth steps2.000 nats/byte")
+    expect(heads.nth(3)).to_contain_text("B/s")
+    set_number(page, "Depth steps", 3)
+    finished(page, earlier=earlier)  # nothing was pressed
+    after = texts_by_model(page)
+    assert [name for name in before if before[name] == after[name]] == ["standard"]
+    expect(heads.nth(0)).to_contain_text("its depth is fixed: 2 layers")
+    for place in (1, 2, 3):
+        expect(heads.nth(place)).to_contain_text("3 depth steps (trained at 2)")
+        expect(heads.nth(place)).to_contain_text("loss not measured at this depth")
+        expect(heads.nth(place)).to_contain_text(re.compile(r"[\d,]+ B/s"))
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator(".said")).to_have_text("Link copied")
+    page.goto(page.evaluate("navigator.clipboard.readText()"))
+    finished(page)
+    assert texts_by_model(page) == after
+    expect(page.get_by_label("number input for Depth steps")).to_have_value("3")
+
+
+def test_the_page_opens_with_the_claim_an_example_in_every_card_and_the_gates(open_tab, server):
+    server.wait_for("first byte of")
+    page = open_tab()
+    expect(page.locator("#claim strong")).to_contain_text(re.compile(r"One block, used 2 times .* times its size"))
+    expect(page.locator("#claim .sizes [role=row]")).to_have_count(5)
+    expect(page.locator("#claim .note")).to_contain_text("<unk>")
+    expect(page.locator("#passage .place .gate")).to_have_count(60)
+    page.wait_for_function(HAVE_GROWN, arg=[100, 1000])
+    expect(page.locator("#cards .state.finished")).to_have_count(4)
+    for card in page.locator("#cards .written").all_text_contents():
+        assert card.startswith("The history of")
+    examples = texts(page)
+    # What is shown is what Generate writes with the settings as they are.
+    page.locator("#go").click()
+    assert finished(page) == examples
+
+
+def test_a_prompt_below_the_box_starts_at_once(open_tab):
+    page = open_tab()
+    set_number(page, "Length", 30)
+    earlier = run_of(page)
+    page.locator("#examples").get_by_role("button", name="The species is").click()
+    finished(page, earlier=earlier)
+    for card in page.locator("#cards .written").all_text_contents():
+        assert card.startswith("The species is ")
+    expect(page.locator("#prompt textarea")).to_have_value("The species is ")
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_the_picture_moves_only_for_those_who_like_motion(open_tab, motion):
+    page = open_tab()
+    page.emulate_media(reduced_motion=motion)
+    running = page.locator("#passage svg").evaluate(
+        "svg => svg.getAnimations({subtree: true}).filter((each) => each.playState === 'running').length"
+    )
+    assert (running > 0) == (motion == "no-preference")
+    expect(page.locator("#passage .place")).to_have_count(6)
+
+
+def test_the_blind_test_hides_the_names_until_an_answer_and_counts(open_tab):
+    page = open_tab()
+    expect(page.locator("#blind-head h2")).to_contain_text(re.compile(r"which model is [\d.]+ times smaller\?"))
+    for asked in (1, 2):
+        page.get_by_role("button", name="New pair").click()
+        expect(page.get_by_role("button", name="A is the smaller")).to_be_enabled()
+        hidden = page.locator("#pair").inner_text()
+        assert "Standard" not in hidden
+        assert "Time-Indexed" not in hidden
+        page.get_by_role("button", name="A is the smaller").click()
+        verdict = page.locator("#verdict")
+        expect(verdict).to_contain_text(re.compile(rf"(Right|Wrong): A is .* B is .* right \d of {asked} times"))
+        expect(verdict).to_contain_text("happens by chance in")
+        expect(page.get_by_role("button", name="B is the smaller")).to_be_disabled()
+
+
+def test_on_a_phone_the_first_text_is_in_view_once_generate_is_pressed(open_page):
+    page = open_page("", width=390)
+    expect(page.locator("#cards .facts").first).to_contain_text("nats/byte")
+    set_number(page, "Length", 60)
+    page.locator("#go").scroll_into_view_if_needed()
+    earlier = run_of(page)
+    page.locator("#go").click()
+    finished(page, earlier=earlier)
+    box = page.locator("#cards .written").first.bounding_box()
+    assert box is not None
+    assert box["y"] >= 0
+    assert box["y"] + 60 <= page.viewport_size["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
