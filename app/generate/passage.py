@@ -50,8 +50,8 @@ def show_passage(gates: DrawnGates | None) -> str:
     source = ""
     if gates is not None:
         source = (
-            f"Bars: of the {gates.total:,} gates of {escape(gates.label)}, as trained, the {gates.values.shape[1]} that "
-            "change most along depth. Full height passes, none mutes."
+            f"Bars: of the {gates.total:,} gates of {escape(gates.label)}, the {gates.values.shape[1]} that "
+            "change most along depth, as trained. Full height passes, none mutes."
         )
     return (
         f'<figure class="passage"><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{told}">'
@@ -120,7 +120,7 @@ def _shared(gates: DrawnGates | None) -> str:
     bars = "".join(_bar(u, top, _x(0), 1.0, f"tipshare-gate-{u}") for u in range(count))
     block = (
         f'<g class="mover"><rect x="{_x(0)}" y="{top}" width="{BLOCK}" height="{TALL}" rx="5"/>{bars}'
-        f'<text class="name" x="{_x(0) + BLOCK / 2}" y="{top + TALL + 17}">W, once more</text></g>'
+        f'<text class="name" x="{_x(0) + BLOCK / 2}" y="{top + TALL + 17}">the one W</text></g>'
     )
     return _row(
         2, "time-indexed-ssm", "Time-indexed: one block, used six times, while its gates open and close", places + block
