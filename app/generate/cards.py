@@ -113,6 +113,8 @@ def show_foot(column: Column) -> str:
         parts.append(f'<span title="{title}">first byte {_milliseconds(column.first)}</span>')
     if column.infos:
         parts.append(f"<span>{len(column.infos):,} bytes</span>")
+        about = "How much this model was surprised by its own bytes, on average"
+        parts.append(f'<span title="{about}">{column.bits / len(column.infos):.2f} bits/byte</span>')
         parts.append('<button type="button" data-copy aria-label="Copy the text">Copy</button>')
     note = ""
     if column.unread:

@@ -62,8 +62,8 @@ def _bars(listings: Sequence[Listing]) -> str:
     most = max(each.stored for each in listings)
     rows = "".join(
         f'<div role="row"><span role="rowheader">{dot_of(each.kind)} {escape(each.label)}</span>'
-        f'<span role="cell" class="size"><i style="width:{100 * each.stored / most:.1f}%;background:{each.colour}"></i>'
-        f"{count_in_words(each.stored)}</span>"
+        f'<span role="cell" class="size"><b><i style="width:{100 * each.stored / most:.1f}%;background:{each.colour}">'
+        f"</i></b>{count_in_words(each.stored)}</span>"
         f'<span role="cell">{"n/a" if each.loss is None else f"{each.loss:.3f}"}</span></div>'
         for each in listings
     )

@@ -143,7 +143,7 @@ def _keyframes(gates: DrawnGates | None) -> str:
     frames = [
         f"@keyframes tipshare-byte{{from{{transform:translateX(0)}}to{{transform:translateX({STRIDE * STEPS}px)}}}}",
         f"@keyframes tipshare-block{{from{{transform:translateX(0)}}to{{transform:translateX({STRIDE * STEPS}px)}}}}",
-        "@keyframes tipshare-step{0%,16.6%{opacity:1}16.7%,100%{opacity:0.35}}",
+        "@keyframes tipshare-step{0%,16.6%{opacity:1}16.7%,100%{opacity:0.45}}",
     ]
     if gates is not None:
         for unit, along in enumerate(gates.values.T):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import tipshare
 from app.generate.measured import Measured
 from app.generate.settings import WritingRequest
-from app.generate.tinted import tint_text
+from app.generate.tinted import bits_of, tint_text
 from app.shelf import Entry, Listing, ModelShelf
 from tipshare.generation.pieces import ByteInfo, Piece
 
@@ -28,6 +28,7 @@ class Column:
 
     Attributes:
         shown: The text as HTML; it only ever grows at its end.
+        bits: Surprise of the model at all bytes that it wrote.
         seconds: Time spent in this model alone, from reading the prompt on.
         first: The part of `seconds` up to the first bytes.
         unread: Bytes at the front of the prompt that lie outside the model's context.
@@ -39,6 +40,7 @@ class Column:
     text: str = ""
     shown: str = ""
     infos: list[ByteInfo] = field(default_factory=list)
+    bits: float = 0.0
     seconds: float = 0.0
     first: float | None = None
     unread: int = 0
@@ -54,6 +56,7 @@ class Column:
         self.text += piece.text
         self.shown += tint_text(piece.text, piece.trace)
         self.infos += piece.trace
+        self.bits += sum(bits_of(info.probability) for info in piece.trace)
         if piece.finish is not None:
             self.state = "finished"
 
@@ -66,6 +69,7 @@ class Column:
             "depth_steps": self.steps,
             "unread_prompt_bytes": self.unread,
             "bytes_per_second": self.speed,
+            "bits_per_byte": self.bits / len(self.infos) if self.infos else None,
             "seconds_to_first_byte": self.first,
         }
         return {**fields, "bytes": [_probabilities(info) for info in self.infos]} if with_bytes else fields

@@ -66,7 +66,7 @@ def set_number(page: Page, label: str, value: int) -> None:
     """Set a slider by its number."""
     field = page.get_by_label(f"number input for {label}")
     if not field.is_visible():
-        page.get_by_role("button", name="Settings").click()
+        page.locator("#settings button").first.click()
     field.fill(str(value))
     field.press("Tab")
 

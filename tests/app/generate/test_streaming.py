@@ -9,7 +9,7 @@ from app.generate.cards import show_foot
 from app.generate.measured import Measured
 from app.generate.settings import WritingRequest
 from app.generate.streaming import write_in_turns
-from app.generate.tinted import tint_text
+from app.generate.tinted import bits_of, tint_text
 from tests.app.generate.test_tinted import shown_text
 
 ALL = ("standard", "neural-ode", "time-indexed-mlp", "time-indexed-ssm")
@@ -28,6 +28,8 @@ def test_each_text_is_what_the_library_writes(shelf):
         assert column.text == alone.text
         assert column.state == "finished"
         assert column.shown == tint_text(alone.text, alone.trace)
+        mean = sum(bits_of(info.probability) for info in alone.trace) / 40
+        assert f"{mean:.2f} bits/byte" in show_foot(column)
         assert shown_text(column.shown).replace("\n", "") != ""
 
 
