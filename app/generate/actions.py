@@ -105,7 +105,7 @@ class GenerateActions:
     def write(self, visitor: str, number: str, *values: Any) -> Iterator[Any]:
         """A run that was prepared, as it grows; at the end with everything as JSON."""
         wanted = WritingRequest.of_controls(*values)
-        run = int(number) if number.isdecimal() else 0
+        run = int(number) if str(number).isdecimal() else 0
         if not self.runs.is_latest(visitor, run):
             yield gr.skip()
             return

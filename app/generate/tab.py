@@ -162,14 +162,14 @@ def _build_blind_section(actions: GenerateActions) -> gr.HTML:
     def may_answer(can: bool) -> list[Any]:
         return [gr.Button(interactive=can)] * len(guesses)
 
-    def on_new(request: gr.Request, test: BlindTest) -> list[Any]:
-        mine = actions.of(request)
-        test = ask(mine.shelf, mine.measured, test, PROMPTS)
+    # Of the bundled models, which the question is about, whatever else a visitor has loaded.
+    def on_new(test: BlindTest) -> list[Any]:
+        test = ask(actions.shelf, actions.measured, test, PROMPTS)
         return [test, show_pair(test), "", *may_answer(True)]
 
     def answer_with(guess: str) -> Callable[..., list[Any]]:
-        def on_answer(request: gr.Request, test: BlindTest) -> list[Any]:
-            test, words = answer(actions.of(request).shelf, test, guess)
+        def on_answer(test: BlindTest) -> list[Any]:
+            test, words = answer(actions.shelf, test, guess)
             return [test, words, *may_answer(False)]
 
         return on_answer
