@@ -1,8 +1,9 @@
 """The actions of the Generate tab."""
 
 import contextlib
+import dataclasses
+import json
 import math
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -54,13 +55,18 @@ class GenerateActions:
         cards, examples = self.lay_out(models, steps, note), show_examples(self.measured, note)
         if wanted and query.get("tab", TAB) == TAB:
             values["prompt"] = wanted.prompt
-            return [*values.values(), cards, gr.skip(), str(time.time_ns()), gr.skip()]
+            return [*values.values(), cards, gr.skip(), self._as_controls(wanted), gr.skip()]
         return [*values.values(), cards, examples, gr.skip(), gr.Timer(active=not self.measured.has_all_examples)]
 
     def look_for_examples(self) -> list[Any]:
         """The examples for a page that was opened before they were written."""
         done = self.measured.has_all_examples
         return [show_examples(self.measured), gr.Timer(active=False) if done else gr.skip()]
+
+    def _as_controls(self, wanted: WritingRequest) -> str:
+        """The values of the controls after a link was opened, as JSON."""
+        shown = dataclasses.replace(wanted, steps=min(wanted.steps or self.dial(), DEEPEST))
+        return json.dumps([shown.as_json()[name] for name in PARAMETERS])
 
     def dial(self) -> int:
         """Where the dial for depth stands at first."""

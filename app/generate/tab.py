@@ -19,7 +19,7 @@ from app.generate.passage import show_passage
 from app.generate.sampling_controls import build_dial, build_sampling_controls, draw_seed
 from app.generate.scoring import MOST_BYTES as MOST_SCORED_BYTES
 from app.generate.scoring import score_in_turns, show_scores
-from app.generate.settings import MOST_MODELS, WritingRequest
+from app.generate.settings import MOST_MODELS, PARAMETERS, WritingRequest
 from app.shelf import ModelShelf
 
 TO_SCORE = " The tower was built in 1889 , and for forty @-@ one years it was the tallest structure in the world . \n"
@@ -72,7 +72,7 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
     controls = [prompt, models, *build_sampling_controls(), steps]
     blind_head = _build_blind_section(actions)
     _build_score_section(shelf, models)
-    # The number of the visitor's latest run, as a text: an address that asks for a run changes `linked`.
+    # The number of the visitor's latest run, the settings of a link that was opened, and the address of a new link.
     number, linked, query = (gr.Textbox(visible=False) for _ in range(3))
 
     def on_open(request: gr.Request) -> list[Any]:
@@ -96,19 +96,29 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
     def make_link(*values: Any) -> str:
         return WritingRequest.of_controls(*values).to_query()
 
-    def wire(start: Any, name: str, trigger_mode: str = "multiple") -> None:
-        """Prepare the cards and end an earlier run, then write; `name` is what other programs call the writing."""
+    def prepare_linked(request: gr.Request, values: str) -> list[Any]:
+        return on_prepare(request, *_values_of(values))
+
+    def write_linked(request: gr.Request, number: str, values: str) -> Iterator[Any]:
+        yield from on_write(request, number, *_values_of(values))
+
+    def wire(start: Any, name: str, trigger_mode: str = "multiple", linked: Any = None) -> None:
+        """Prepare the cards and end an earlier run, then write; `name` is what other programs call the writing.
+
+        What a link asks for is given by `linked`, since the controls may not have taken its values yet.
+        """
+        inputs = controls if linked is None else [linked]
         prepared = start(
-            shown_to_user(on_prepare),
-            controls,
+            shown_to_user(on_prepare if linked is None else prepare_linked),
+            inputs,
             [cards, stream, number],
             api_name=f"prepare_{name}",
             trigger_mode=trigger_mode,
             **CHECKED,
         )
         prepared.success(
-            shown_to_user(on_write),
-            [number, *controls],
+            shown_to_user(on_write if linked is None else write_linked),
+            [number, *inputs],
             stream,
             api_name=name,
             trigger_mode="multiple",
@@ -118,7 +128,8 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
             **TURNS,
         )
 
-    wire(lambda *a, **k: gr.on([go.click, prompt.submit, linked.change], *a, **k), "generate")
+    wire(lambda *a, **k: gr.on([go.click, prompt.submit], *a, **k), "generate")
+    wire(linked.change, "generate_linked", linked=linked)
     wire(again.click(draw_seed, None, controls[-2], api_name="draw_another_seed", **QUICK).then, "regenerate")
     # While the dial turns, only where it comes to rest is written.
     wire(steps.input, "generate_at_depth", "always_last")
@@ -147,6 +158,17 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
     arrival.success(refresh_models, models, models, api_name="refresh_models", **QUICK)
     # What the visitor trained in the meantime.
     tab.select(refresh_models, models, models, api_name="list_models", **QUICK)
+
+
+def _values_of(linked: str) -> list[Any]:
+    """The values of the controls in the JSON text of a link's run."""
+    try:
+        values = json.loads(linked)
+    except ValueError as error:
+        raise ValueError("a link's settings must be a JSON list") from error
+    if not isinstance(values, list) or len(values) != len(PARAMETERS):
+        raise ValueError(f"a link's settings must be a JSON list of {len(PARAMETERS)} values")
+    return values
 
 
 def _build_blind_section(actions: GenerateActions) -> gr.HTML:
