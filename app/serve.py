@@ -63,6 +63,7 @@ def serve() -> None:
     """Build the page, serve it, warm up in the background, and run until interrupted."""
     began = time.perf_counter()
     os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
+    from app.generate.active_runs import Runs
     from app.page import build_demo
     from app.shelf import ModelShelf
     from app.warm_up import warm_up_in_background
@@ -70,10 +71,11 @@ def serve() -> None:
 
     use_compilation_cache()
     shelf = ModelShelf(use_login=lends_login())
-    demo = build_demo(shelf)
+    runs = Runs()
+    demo = build_demo(shelf, runs)
     _, address, _ = demo.launch(prevent_thread_lock=True, **launch_settings())
     say(f"tipshare is at {address} after {time.perf_counter() - began:.1f} s")
-    warm_up_in_background(shelf, say)
+    warm_up_in_background(shelf, say, runs.measured)
     try:
         demo.block_thread()
     except KeyboardInterrupt:

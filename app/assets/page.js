@@ -154,8 +154,6 @@ window.tipshare = (() => {
     setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
   }
 
-  const has = (selector) => document.querySelector(selector) !== null;
-  const isWaiting = () => has("#cards .state.waiting") && !has("#cards .written b");
   const tint = (on) => document.body.classList.toggle("plain", !on);
 
   // The address follows the tab that a visitor opens, so that it can be kept as a bookmark.
@@ -177,5 +175,5 @@ window.tipshare = (() => {
   document.addEventListener("keydown", onKey);
   document.addEventListener("focusout", () => mark(null));
   document.addEventListener("scroll", hide, true);
-  return { copyLink, download, isWaiting, tint };
+  return { copyLink, download, tint };
 })();

@@ -1,31 +1,45 @@
 """The actions of the Generate tab."""
 
+import contextlib
+import dataclasses
+import json
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gradio as gr
 
 from app.generate.active_runs import Runs
-from app.generate.cards import show_foot, show_head, show_line, show_prompt
+from app.generate.blind import question
+from app.generate.cards import lay_out, show_foot, show_head, show_prompt
+from app.generate.claim import show_claim
+from app.generate.dial import DEEPEST, usual_steps
+from app.generate.examples import show_examples
+from app.generate.passage import gates_of, show_passage
 from app.generate.settings import MOST_MODELS, PARAMETERS, WritingRequest, read_query
 from app.generate.streaming import Column, write_in_turns
-from app.shelf import ModelShelf
+from app.shelf import Listing, ModelShelf
 
 NOTHING_HERE = "No model is here yet: load one from the Hub (top of the page), or train one (see About)."
+# The name of this tab in the page's address.
+TAB = "generate"
 
 
 class GenerateActions:
     """The actions on one shelf of models; ValueError on bad input."""
 
     def __init__(self, shelf: ModelShelf, runs: Runs) -> None:
-        self.shelf, self.runs = shelf, runs
+        self.shelf, self.runs, self.measured = shelf, runs, runs.measured
 
     def of(self, request: gr.Request) -> "GenerateActions":
         """The same actions with the models that a visitor sees."""
         return GenerateActions(self.shelf.of(request.session_hash), self.runs)
 
     def open_page(self, request: gr.Request) -> list[Any]:
-        """The controls as set in the page's address, a card per model, and a message if the address is wrong."""
+        """The controls as set in the page's address, cards, their first texts, a run to start, and the examples' timer.
+
+        A link with settings of this tab brings its texts too: they are written again. Other pages open with examples.
+        """
         names, query = self.shelf.names(), dict(request.query_params)
         wanted, note = None, "" if names else NOTHING_HERE
         try:
@@ -36,61 +50,112 @@ class GenerateActions:
         # Controls that the address does not set are left alone: the visitor may have begun to type.
         values = {name: getattr(wanted, name) if wanted and name in query else gr.skip() for name in PARAMETERS}
         values["models"] = gr.CheckboxGroup(choices=self.shelf.choices(), value=models)
-        return [*values.values(), *self.lay_out(models), show_line(note)]
+        steps = wanted.steps if wanted and wanted.steps else self.dial()
+        values["steps"] = min(steps, DEEPEST)
+        cards, examples = self.lay_out(models, steps, note), show_examples(self.measured, note)
+        if wanted and query.get("tab", TAB) == TAB:
+            values["prompt"] = wanted.prompt
+            return [*values.values(), cards, gr.skip(), self._as_controls(wanted), gr.skip()]
+        return [*values.values(), cards, examples, gr.skip(), gr.Timer(active=not self.measured.has_all_examples)]
 
-    def choose(self, models: Sequence[str] | None) -> list[Any]:
-        """Empty cards for the chosen models, and a message if there are too many or none."""
+    def look_for_examples(self) -> list[Any]:
+        """The examples for a page that was opened before they were written."""
+        done = self.measured.has_all_examples
+        return [show_examples(self.measured), gr.Timer(active=False) if done else gr.skip()]
+
+    def _as_controls(self, wanted: WritingRequest) -> str:
+        """The values of the controls after a link was opened, as JSON."""
+        shown = dataclasses.replace(wanted, steps=min(wanted.steps or self.dial(), DEEPEST))
+        return json.dumps([shown.as_json()[name] for name in PARAMETERS])
+
+    def dial(self) -> int:
+        """Where the dial for depth stands at first."""
+        return usual_steps(list(self._bundled()))
+
+    def show_opening(self) -> list[str]:
+        """The claim with its bars, and the question of the blind test, from the bundled models."""
+        listings = list(self._bundled())
+        return [show_claim(listings), question(listings)]
+
+    def show_passage(self) -> str:
+        """A byte on its way through depth, with the gates of the bundled model of the claim."""
+        return self.measured.once("passage", self._draw_passage)
+
+    def _draw_passage(self) -> str:
+        gated = [each for each in self._bundled() if each.config.weights == "gated"]
+        best = min(gated, key=lambda each: math.inf if each.loss is None else each.loss, default=None)
+        try:
+            return show_passage(gates_of(self.shelf.get(best.name)) if best else None)
+        except ValueError:  # damaged weights, as the model's card says
+            return show_passage(None)
+
+    def choose(self, models: Sequence[str] | None, steps: int) -> dict[str, Any]:
+        """Cards of the chosen models, in which texts stay; and a message if there are too many models or none."""
         chosen = list(models or ())
         note = ""
         if not chosen:
             note = "Choose at least one model." if self.shelf.names() else NOTHING_HERE
         elif len(chosen) > MOST_MODELS:
             note = f"{len(chosen)} models are chosen: the first {MOST_MODELS} have room."
-        return [*self.lay_out(chosen), show_line(note)]
+        return self.lay_out(chosen, steps, note)
 
-    def prepare(self, *values: Any) -> list[Any]:
-        """Cards with the prompt, before the models start."""
+    def prepare(self, visitor: str, *values: Any) -> list[Any]:
+        """Cards with the prompt, before the models start; ends an earlier run of the visitor."""
         if not self.shelf.names():
             raise ValueError(NOTHING_HERE)
         wanted = WritingRequest.of_controls(*values)
-        return [*self.lay_out(wanted.models, wanted.prompt), show_line("In line …")]
+        number = self.runs.announce(visitor)
+        waiting = [Column(name) for name in wanted.models]
+        return [self.lay_out(wanted.models, wanted.steps), show_run(number, wanted, waiting, "In line …"), str(number)]
 
-    def write(self, visitor: str, *values: Any) -> Iterator[list[Any]]:
-        """Text and foot of every card as they grow, the status line, and at the end everything as JSON."""
+    def write(self, visitor: str, number: str, *values: Any) -> Iterator[Any]:
+        """A run that was prepared, as it grows; at the end with everything as JSON."""
         wanted = WritingRequest.of_controls(*values)
-        prompt = show_prompt(wanted.prompt)
+        run = int(number) if str(number).isdecimal() else 0
+        if not self.runs.is_latest(visitor, run):
+            yield gr.skip()
+            return
         with self.runs.begin(visitor) as stop:
-            for columns in write_in_turns(self.shelf, wanted, stop.is_set):
-                shown: list[Any] = []
-                for column in columns:
-                    shown += [prompt + column.shown, show_foot(column)]
-                shown += [""] * (2 * (MOST_MODELS - len(columns)))
-                result = summarise(wanted, columns) if is_over(columns) else None
-                yield [*shown, show_line(progress_in_words(columns)), result]
+            for columns in write_in_turns(self.shelf, self.measured, wanted, stop.is_set):
+                shown = show_run(run, wanted, columns, progress_in_words(columns))
+                if is_over(columns):  # the speeds are known now
+                    for text in shown["texts"]:
+                        text["head"] = show_head(self.shelf, self.measured, text["name"], wanted.steps)
+                yield shown
 
     def write_plainly(self, visitor: str, wanted: WritingRequest) -> Iterator[dict[str, Any]]:
         """The texts as plain data as they grow; the last update has the probabilities of every byte."""
         with self.runs.begin(visitor) as stop:
-            for columns in write_in_turns(self.shelf, wanted, stop.is_set):
+            for columns in write_in_turns(self.shelf, self.measured, wanted, stop.is_set):
                 yield summarise(wanted, columns, with_bytes=is_over(columns))
 
-    def stop(self, visitor: str) -> None:
-        """End the visitor's run; the run itself then shows what it has."""
-        self.runs.stop(visitor)
+    def stop(self, visitor: str) -> Any:
+        """End the visitor's run, which then shows what it has; a run in the queue has nothing to show."""
+        number = self.runs.stop(visitor)
+        return gr.skip() if number is None else {"run": number, "line": "Stopped.", "texts": [], "result": None}
 
-    def leave_line(self) -> list[Any]:
-        """Feet and status line of a run that was cancelled in the queue."""
-        return [*[""] * MOST_MODELS, show_line("Stopped.")]
+    def clear(self, visitor: str) -> dict[str, Any]:
+        """No text in any card, and none to come."""
+        return {"run": self.runs.announce(visitor), "line": "", "texts": [], "result": None}
 
-    def lay_out(self, models: Sequence[str], prompt: str | None = None) -> list[Any]:
-        """Visibility, head, text and foot of every card; with a prompt, the cards are about to be filled."""
-        updates: list[Any] = []
-        for name in models[:MOST_MODELS]:
-            text, foot = ("", "") if prompt is None else (show_prompt(prompt), show_foot(Column(name)))
-            updates += [gr.Column(visible=True), show_head(self.shelf, name), text, foot]
-        for _ in range(MOST_MODELS - len(models)):
-            updates += [gr.Column(visible=False), "", "", ""]
-        return updates
+    def lay_out(self, models: Sequence[str], steps: int, note: str = "") -> dict[str, Any]:
+        return lay_out(self.shelf, self.measured, models[:MOST_MODELS], steps, note)
+
+    def _bundled(self) -> Iterator[Listing]:
+        for name in self.shelf.names():
+            with contextlib.suppress(ValueError):  # a damaged checkpoint says so on its card
+                yield self.shelf.describe(name)
+
+
+def show_run(number: int, wanted: WritingRequest, columns: list[Column], line: str) -> dict[str, Any]:
+    """A run as the cards show it; everything as JSON once it is over."""
+    prompt = show_prompt(wanted.prompt)
+    texts = [
+        {"name": column.name, "text": prompt + column.shown, "foot": show_foot(column), "state": column.state}
+        for column in columns
+    ]
+    result = summarise(wanted, columns) if is_over(columns) else None
+    return {"run": number, "line": line, "texts": texts, "result": result}
 
 
 def summarise(wanted: WritingRequest, columns: list[Column], *, with_bytes: bool = True) -> dict[str, Any]:
@@ -106,8 +171,10 @@ def progress_in_words(columns: list[Column]) -> str:
     """The status line of a run."""
     states = [column.state for column in columns]
     written = sum(len(column.infos) for column in columns)
+    if "compiling" in states:
+        return "Compiling what is new to this server, which takes some seconds …"
     if "loading" in states or "waiting" in states:
-        return "Loading; what is new to this server is compiled first, which takes some seconds …"
+        return "Loading …"
     if "writing" in states:
         return f"Writing … {written:,} bytes"
     return f"{'Stopped after' if 'stopped' in states else 'Finished:'} {written:,} bytes."

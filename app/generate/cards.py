@@ -1,8 +1,13 @@
-"""The card of a model: its name and size, its text as it grows, and its progress."""
+"""The card of a model: its name, size, loss and speed, its text as it grows, and its progress."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import gradio as gr
 
 from app.errors import in_words
+from app.generate.dial import depth_in_words, loss_at, steps_of
+from app.generate.measured import Measured
 from app.generate.streaming import Column
 from app.generate.tinted import STEPS, escape
 from app.shelf import Listing, ModelShelf
@@ -12,26 +17,18 @@ from training.results.formatting import count_in_words
 # Characters of the prompt that a card shows before the text.
 PROMPT_TAIL = 160
 
-# The value is not part of the template: Gradio would compare the whole text with the page at every update.
-TEMPLATE = (
-    '<div class="written" tabindex="0" role="group" '
-    'aria-label="Text of this model. Arrow keys move through it and show the probability of each byte."></div>'
-)
-
+# The cards are drawn by `tab.js`: a text belongs to its model by name, whatever is chosen meanwhile.
+LAY_OUT = """
+const draw = () => window.tipshare.cards.layOut(element, props.value);
+draw();
+watch("value", draw);
+"""
 # Updates that come faster than the browser draws are put on the page together.
 GROW = """
-const region = element.querySelector(".written");
-let shown = "";
 let isPlanned = false;
 const grow = () => {
   isPlanned = false;
-  const value = props.value || "";
-  if (value === shown) return;
-  const atEnd = region.scrollHeight - region.scrollTop - region.clientHeight < 40;
-  if (value.startsWith(shown)) region.insertAdjacentHTML("beforeend", value.slice(shown.length));
-  else region.innerHTML = value;
-  shown = value;
-  if (atEnd) region.scrollTop = region.scrollHeight;
+  window.tipshare.cards.update(props.value);
 };
 grow();
 watch("value", () => {
@@ -41,35 +38,62 @@ watch("value", () => {
 """
 
 
-def build_written() -> gr.HTML:
-    """A component for text that grows: an update adds to what is on the page. Its value is HTML of `tint_text`."""
-    return gr.HTML("", html_template=TEMPLATE, js_on_load=GROW)
+def build_cards(value: Any) -> tuple[gr.HTML, gr.HTML]:
+    """Two components: which cards there are, as of `lay_out`; and, unseen, the texts that stream into them."""
+    # The values are not part of the templates: Gradio would compare all texts with the page at every update.
+    cards = gr.HTML(value, html_template='<div class="cards"></div>', js_on_load=LAY_OUT, elem_id="cards")
+    stream = gr.HTML(None, html_template="<span></span>", js_on_load=GROW, visible="hidden", elem_id="stream")
+    return cards, stream
 
 
-def show_head(shelf: ModelShelf, name: str) -> str:
-    """A model's name, parameters and loss, or why it cannot be read."""
+def lay_out(shelf: ModelShelf, measured: Measured, names: Sequence[str], steps: int, note: str = "") -> dict[str, Any]:
+    """The cards of some models at a number of depth steps, and what the status line says about the choice."""
+    cards = [
+        {"name": name, "label": shelf.label(name), "head": show_head(shelf, measured, name, steps)} for name in names
+    ]
+    return {"cards": cards, "note": note}
+
+
+def show_head(shelf: ModelShelf, measured: Measured, name: str, steps: int) -> str:
+    """A model's name, its size, and its loss and speed at a depth; or why it cannot be read."""
     try:
-        return _head(shelf.describe(name))
+        listing = shelf.describe(name)
+        return _head(listing, steps_of(listing, steps), measured)
     except ValueError as error:
         problem = f'<p class="problem">{escape(in_words(error))}</p>'
         return f'<div class="card-head"><h3>{escape(shelf.label(name))}</h3>{problem}</div>'
 
 
-def show_bare_head(shelf: ModelShelf, name: str) -> str:
-    """The name alone, before the checkpoint is opened."""
-    return f'<div class="card-head"><h3>{escape(shelf.label(name))}</h3><p class="facts">&nbsp;</p></div>'
+def bare_cards(shelf: ModelShelf, names: Sequence[str]) -> dict[str, Any]:
+    """The names alone, before the checkpoints are opened."""
+    head = '<div class="card-head"><h3>{}</h3><p class="facts">&nbsp;</p></div>'
+    labels = {name: shelf.label(name) for name in names}
+    cards = [{"name": name, "label": label, "head": head.format(escape(label))} for name, label in labels.items()]
+    return {"cards": cards, "note": ""}
 
 
-def _head(listing: Listing) -> str:
+def _head(listing: Listing, steps: int, measured: Measured) -> str:
     stored, effective = count_in_words(listing.stored), count_in_words(listing.effective)
     size = f"{stored} parameters" if stored == effective else f"{stored} stored → {effective} in use"
-    title = f"{listing.stored:,} parameters are stored; one pass reads {listing.effective:,}"
-    loss = "loss not recorded" if listing.loss is None else f"{listing.loss:.3f} nats/byte"
-    return (
-        f'<div class="card-head">{dot_of(listing.kind)}<h3>{escape(listing.label)}</h3>'
-        f'<p class="facts"><span title="{title}">{size}</span>'
-        f'<span title="Validation loss of the run that made the weights">{loss}</span></p></div>'
+    sizes = f"{listing.stored:,} parameters are stored; one pass reads {listing.effective:,}"
+    loss, speed = loss_at(listing, steps), measured.speed(listing.name, steps)
+    depth = depth_in_words(listing, steps)
+    if loss is not None:
+        told = f"{loss:.3f} nats/byte"
+    else:
+        told = "loss not recorded" if listing.loss is None else "loss not measured at this depth"
+    facts = (
+        (sizes, size),
+        ("Depth steps of one pass. The dial sets them, unless every layer has weights of its own", depth),
+        (f"Validation loss at this depth ({depth}), from the record of the run that made the weights", told),
+        (
+            f"Bytes per second at this depth ({depth}), measured on this server without compiling",
+            "speed not measured yet" if speed is None else f"{speed:,.0f} B/s",
+        ),
     )
+    shown = "".join(f'<span title="{escape(about)}">{escape(fact)}</span>' for about, fact in facts)
+    title = f"{dot_of(listing.kind)}<h3>{escape(listing.label)}</h3>"
+    return f'<div class="card-head">{title}<p class="facts">{shown}</p></div>'
 
 
 def show_prompt(prompt: str) -> str:
@@ -89,6 +113,8 @@ def show_foot(column: Column) -> str:
         parts.append(f'<span title="{title}">first byte {_milliseconds(column.first)}</span>')
     if column.infos:
         parts.append(f"<span>{len(column.infos):,} bytes</span>")
+        about = "How much this model was surprised by its own bytes, on average"
+        parts.append(f'<span title="{about}">{column.bits / len(column.infos):.2f} bits/byte</span>')
         parts.append('<button type="button" data-copy aria-label="Copy the text">Copy</button>')
     note = ""
     if column.unread:

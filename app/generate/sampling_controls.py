@@ -6,14 +6,30 @@ import gradio as gr
 from gradio.components import Component
 
 from app.events import QUICK
-from app.generate.settings import MOST_BYTES, MOST_SEED, MOST_STEPS, WritingRequest
+from app.generate.dial import DEEPEST, SHALLOWEST
+from app.generate.settings import MOST_BYTES, MOST_SEED, WritingRequest
 from tipshare.text.tokenizer import BYTES
 
 ANY = ("any",)
 
 
+def build_dial(steps: int) -> gr.Slider:
+    """The dial for depth, beside the prompt."""
+    return gr.Slider(
+        SHALLOWEST,
+        DEEPEST,
+        steps,
+        step=1,
+        label="Depth steps",
+        info="how often the block is applied; writes again at once",
+        min_width=220,
+        scale=3,
+        elem_id="depth",
+    )
+
+
 def build_sampling_controls() -> list[Component]:
-    """An accordion with the controls; returns them."""
+    """An accordion with the other controls; returns them."""
     default = WritingRequest(models=ANY)
     with gr.Accordion("Settings", open=False, elem_id="settings"):
         with gr.Row():
@@ -40,16 +56,8 @@ def build_sampling_controls() -> list[Component]:
             )
         with gr.Row():
             penalty = gr.Slider(1, 2, default.penalty, step=0.01, label="Repetition penalty", info="1 changes nothing")
-            steps = gr.Slider(
-                0,
-                MOST_STEPS,
-                default.steps,
-                step=1,
-                label="Depth steps",
-                info="of models whose depth is continuous; 0 as trained. A new number takes seconds to compile",
-            )
     dice.click(draw_seed, None, seed, api_name="draw_seed", **QUICK)
-    return [temperature, top_k, top_p, min_p, penalty, length, seed, steps]
+    return [temperature, top_k, top_p, min_p, penalty, length, seed]
 
 
 def draw_seed() -> int:

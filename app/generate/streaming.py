@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import tipshare
+from app.generate.measured import Measured
 from app.generate.settings import WritingRequest
-from app.generate.tinted import tint_text
-from app.shelf import Entry, ModelShelf
+from app.generate.tinted import bits_of, tint_text
+from app.shelf import Entry, Listing, ModelShelf
 from tipshare.generation.pieces import ByteInfo, Piece
 
-State = Literal["waiting", "loading", "writing", "finished", "stopped"]
+State = Literal["waiting", "loading", "compiling", "writing", "finished", "stopped"]
 
 # Bytes per turn: small enough that four models seem to write at once.
 CHUNK = 16
@@ -27,9 +28,11 @@ class Column:
 
     Attributes:
         shown: The text as HTML; it only ever grows at its end.
+        bits: Surprise of the model at all bytes that it wrote.
         seconds: Time spent in this model alone, from reading the prompt on.
         first: The part of `seconds` up to the first bytes.
         unread: Bytes at the front of the prompt that lie outside the model's context.
+        steps: Depth steps that the text is written with.
     """
 
     name: str
@@ -37,10 +40,12 @@ class Column:
     text: str = ""
     shown: str = ""
     infos: list[ByteInfo] = field(default_factory=list)
+    bits: float = 0.0
     seconds: float = 0.0
     first: float | None = None
     unread: int = 0
     context: int = 0
+    steps: int = 0
 
     @property
     def speed(self) -> float | None:
@@ -51,6 +56,7 @@ class Column:
         self.text += piece.text
         self.shown += tint_text(piece.text, piece.trace)
         self.infos += piece.trace
+        self.bits += sum(bits_of(info.probability) for info in piece.trace)
         if piece.finish is not None:
             self.state = "finished"
 
@@ -60,8 +66,10 @@ class Column:
             "model": self.name,
             "state": self.state,
             "text": self.text,
+            "depth_steps": self.steps,
             "unread_prompt_bytes": self.unread,
             "bytes_per_second": self.speed,
+            "bits_per_byte": self.bits / len(self.infos) if self.infos else None,
             "seconds_to_first_byte": self.first,
         }
         return {**fields, "bytes": [_probabilities(info) for info in self.infos]} if with_bytes else fields
@@ -72,9 +80,14 @@ def _probabilities(info: ByteInfo) -> dict[str, Any]:
 
 
 def write_in_turns(
-    shelf: ModelShelf, request: WritingRequest, is_stopped: Callable[[], bool] = lambda: False
+    shelf: ModelShelf,
+    measured: Measured,
+    request: WritingRequest,
+    is_stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[list[Column]]:
     """The columns of all models, again and again as they grow; in the last update all are finished or stopped.
+
+    What is new to this server is compiled before a model's clock starts.
 
     Args:
         is_stopped: Called between two turns; once it returns true, no more text is generated.
@@ -84,16 +97,25 @@ def write_in_turns(
     for column in columns:
         column.state = "loading"
         yield columns
-        streams[column.name] = _start(shelf.get(column.name), request, column)
-        column.state = "writing"
+        entry = shelf.get(column.name)
+        prompt, steps = _read_prompt(entry, request, column), depth_of(entry, request.steps)
+        if not measured.is_compiled(entry.model, prompt, steps):
+            column.state = "compiling"
+            yield columns
+            if not is_stopped():
+                measured.compile(entry.model, prompt, steps)
         if is_stopped():
             yield _stopped(columns)
             return
+        streams[column.name] = tipshare.stream(entry.model, prompt, request.sampling(), steps=steps, chunk=CHUNK)
+        column.state = "writing"
     updated = time.perf_counter()
     while any(column.state == "writing" for column in columns):
         for column in columns:
             if column.state == "writing":
                 _take_turn(streams[column.name], column)
+                if column.speed is not None:
+                    measured.note_speed(column.name, column.steps, len(column.infos), column.speed)
             if is_stopped():
                 yield _stopped(columns)
                 return
@@ -101,6 +123,11 @@ def write_in_turns(
                 yield columns
                 updated = time.perf_counter()
     yield columns
+
+
+def depth_of(listing: Listing, steps: int) -> int | None:
+    """The depth steps to ask a model for: the number that is set, if the model takes any; None for its own."""
+    return (steps or None) if listing.config.is_continuous else None
 
 
 def _written(columns: list[Column]) -> int:
@@ -113,14 +140,14 @@ def _stopped(columns: list[Column]) -> list[Column]:
     return columns
 
 
-def _start(entry: Entry, request: WritingRequest, column: Column) -> Iterator[Piece]:
+def _read_prompt(entry: Entry, request: WritingRequest, column: Column) -> bytes:
+    """The end of the prompt that the model reads."""
     tokenizer = entry.model.tokenizer
     ids = tokenizer.encode(request.prompt)
     column.context = entry.config.max_position_embeddings
     column.unread = max(0, len(ids) - column.context)
-    prompt = tokenizer.decode_bytes(ids[-column.context :])
-    steps = (request.steps or None) if entry.config.is_continuous else None
-    return tipshare.stream(entry.model, prompt, request.sampling(), steps=steps, chunk=CHUNK)
+    column.steps = depth_of(entry, request.steps) or entry.config.steps
+    return tokenizer.decode_bytes(ids[-column.context :])
 
 
 def _take_turn(stream: Iterator[Piece], column: Column) -> None:

@@ -1,8 +1,7 @@
 """The Generate tab: several models continue one prompt, each in a card of its own."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gradio as gr
@@ -12,25 +11,20 @@ from app.events import CHECKED, ON_PAGE, QUICK, TURNS
 from app.generate.actions import GenerateActions
 from app.generate.active_runs import Runs
 from app.generate.api import build_api
-from app.generate.cards import build_written, show_bare_head, show_legend, show_line
-from app.generate.sampling_controls import build_sampling_controls, draw_seed
+from app.generate.blind import NAMES, BlindTest, answer, ask, show_pair
+from app.generate.cards import bare_cards, build_cards, show_legend, show_line
+from app.generate.dial import NO_MODEL
+from app.generate.examples import FIRST, PROMPTS
+from app.generate.passage import show_passage
+from app.generate.sampling_controls import build_dial, build_sampling_controls, draw_seed
 from app.generate.scoring import MOST_BYTES as MOST_SCORED_BYTES
 from app.generate.scoring import score_in_turns, show_scores
-from app.generate.settings import MOST_MODELS, WritingRequest
+from app.generate.settings import MOST_MODELS, PARAMETERS, WritingRequest
 from app.shelf import ModelShelf
 
 TO_SCORE = " The tower was built in 1889 , and for forty @-@ one years it was the tallest structure in the world . \n"
-EXAMPLES = (" = History of ", "In 1912 , ", "The species is ", "She was born in ", "The battle of ")
-
-
-@dataclass(frozen=True)
-class Card:
-    """The components of one model's card."""
-
-    column: gr.Column
-    head: gr.HTML
-    text: gr.HTML
-    foot: gr.HTML
+# Seconds between two looks for examples that are still being written.
+LOOK_EVERY = 3.0
 
 
 def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Runs, arrival: Any) -> None:
@@ -40,8 +34,12 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
         arrival: The event that puts a model on the shelf, whose success brings it into the list.
     """
     actions = GenerateActions(shelf, runs)
+    with gr.Row(elem_id="opening"):
+        claim = gr.HTML("", elem_id="claim", min_width=320)
+        passage = gr.HTML(show_passage(None), elem_id="passage", min_width=320)
     with gr.Row(elem_id="prompt-row", equal_height=True):
         prompt = gr.Textbox(
+            FIRST,
             label="Prompt",
             placeholder="May be empty: the models then start a new text",
             lines=1,
@@ -49,90 +47,110 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
             scale=6,
             elem_id="prompt",
         )
-        go = gr.Button("Generate", variant="primary", min_width=110, elem_id="go")
-        stop = gr.Button("Stop", variant="stop", min_width=80, elem_id="stop")
+        steps = build_dial(NO_MODEL)
+        go = gr.Button("Generate", variant="primary", min_width=110, scale=0, elem_id="go")
+        stop = gr.Button("Stop", variant="stop", min_width=80, scale=0, elem_id="stop")
     with gr.Row(elem_id="examples"):
-        chips = [gr.Button(text.strip(), size="sm", min_width=60, scale=0) for text in EXAMPLES]
+        chips = [gr.Button(text.strip(), size="sm", min_width=60, scale=0) for text in PROMPTS]
     models = gr.CheckboxGroup(
-        shelf.choices(), value=shelf.names()[:MOST_MODELS], label="Models, up to four", elem_id="models"
+        shelf.choices(),
+        value=shelf.names()[:MOST_MODELS],
+        label="Models, up to four",
+        container=False,
+        elem_id="models",
     )
-    controls = [prompt, models, *build_sampling_controls()]
+    with gr.Row(elem_id="above-cards"):
+        line = gr.HTML(show_line(""), elem_id="line", scale=3)
+        tinted = gr.Checkbox(True, label="Tint by surprise", container=False, min_width=150, scale=0, elem_id="tinted")
+        gr.HTML(show_legend(), elem_id="legend")
+    cards, stream = build_cards(bare_cards(shelf, shelf.names()[:MOST_MODELS]))
     with gr.Row(elem_id="tools"):
         again = gr.Button("Regenerate", size="sm", min_width=90, scale=0)
         clear = gr.Button("Clear", size="sm", min_width=60, scale=0)
         link = gr.Button("Copy link", size="sm", min_width=80, scale=0)
         download = gr.Button("Download JSON", size="sm", min_width=110, scale=0)
-        tinted = gr.Checkbox(True, label="Tint by surprise", container=False, min_width=150, scale=0, elem_id="tinted")
-        gr.HTML(show_legend(), elem_id="legend")
-    line = gr.HTML(show_line(""), elem_id="line")
-    cards = _build_cards(shelf)
+    controls = [prompt, models, *build_sampling_controls(), steps]
+    blind_head = _build_blind_section(actions)
     _build_score_section(shelf, models)
-    result = gr.JSON(visible=False)
-    query, called_off = gr.Textbox(visible=False), gr.Textbox("never", visible=False)
-
-    shown = [part for card in cards for part in (card.column, card.head, card.text, card.foot)] + [line]
-    written = [part for card in cards for part in (card.text, card.foot)] + [line, result]
+    # The number of the visitor's latest run, the settings of a link that was opened, and the address of a new link.
+    number, linked, query = (gr.Textbox(visible=False) for _ in range(3))
 
     def on_open(request: gr.Request) -> list[Any]:
         return actions.of(request).open_page(request)
 
-    def on_choose(request: gr.Request, chosen: list[str] | None) -> list[Any]:
-        return actions.of(request).choose(chosen)
+    def on_choose(request: gr.Request, chosen: list[str] | None, depth: Any) -> dict[str, Any]:
+        return actions.of(request).choose(chosen, depth)
 
     def on_prepare(request: gr.Request, *values: Any) -> list[Any]:
-        return actions.of(request).prepare(*values)
+        return actions.of(request).prepare(str(request.session_hash), *values)
 
-    def on_write(request: gr.Request, *values: Any) -> Iterator[list[Any]]:
-        yield from actions.of(request).write(str(request.session_hash), *values)
+    def on_write(request: gr.Request, number: str, *values: Any) -> Iterator[Any]:
+        yield from actions.of(request).write(str(request.session_hash), number, *values)
 
-    def on_stop(request: gr.Request) -> None:
-        actions.stop(str(request.session_hash))
+    def on_stop(request: gr.Request) -> Any:
+        return actions.stop(str(request.session_hash))
+
+    def on_clear(request: gr.Request) -> tuple[str, dict[str, Any]]:
+        return "", actions.clear(str(request.session_hash))
 
     def make_link(*values: Any) -> str:
         return WritingRequest.of_controls(*values).to_query()
 
-    def wire(start: Any, name: str) -> Any:
-        """Prepare the cards, then write in them; `name` is what other programs call the writing."""
-        prepared = start(shown_to_user(on_prepare), controls, shown, api_name=f"prepare_{name}", **CHECKED)
-        return prepared.success(
-            shown_to_user(on_write),
-            controls,
-            written,
+    def prepare_linked(request: gr.Request, values: str) -> list[Any]:
+        return on_prepare(request, *_values_of(values))
+
+    def write_linked(request: gr.Request, number: str, values: str) -> Iterator[Any]:
+        yield from on_write(request, number, *_values_of(values))
+
+    def wire(start: Any, name: str, trigger_mode: str = "multiple", linked: Any = None) -> None:
+        """Prepare the cards and end an earlier run, then write; `name` is what other programs call the writing.
+
+        What a link asks for is given by `linked`, since the controls may not have taken its values yet.
+        """
+        inputs = controls if linked is None else [linked]
+        prepared = start(
+            shown_to_user(on_prepare if linked is None else prepare_linked),
+            inputs,
+            [cards, stream, number],
+            api_name=f"prepare_{name}",
+            trigger_mode=trigger_mode,
+            **CHECKED,
+        )
+        prepared.success(
+            shown_to_user(on_write if linked is None else write_linked),
+            [number, *inputs],
+            stream,
             api_name=name,
+            trigger_mode="multiple",
             show_progress="minimal",
             show_progress_on=line,
             **ON_PAGE,
             **TURNS,
         )
 
-    first = wire(lambda *a, **k: gr.on([go.click, prompt.submit], *a, **k), "generate")
-    drawn = again.click(draw_seed, None, controls[-2], api_name="draw_another_seed", **QUICK)
-    second = wire(drawn.then, "regenerate")
-    stop.click(on_stop, None, None, api_name="stop", **QUICK)
-    # A run that is still queued cannot be asked to end, so it is cancelled. A run in progress must not be cancelled, or
-    # its text would be missing from the download.
-    stop.click(None, called_off, called_off, js="(old) => tipshare.isWaiting() ? String(Date.now()) : old")
-    called_off.change(
-        actions.leave_line,
-        None,
-        [*(card.foot for card in cards), line],
-        cancels=[first, second],
-        api_name="leave_line",
-        **QUICK,
+    wire(lambda *a, **k: gr.on([go.click, prompt.submit], *a, **k), "generate")
+    wire(linked.change, "generate_linked", linked=linked)
+    wire(again.click(draw_seed, None, controls[-2], api_name="draw_another_seed", **QUICK).then, "regenerate")
+    # While the dial turns, only where it comes to rest is written.
+    wire(steps.input, "generate_at_depth", "always_last")
+    for place, (chip, text) in enumerate(zip(chips, PROMPTS, strict=True)):
+        wire(chip.click(None, None, prompt, js=f"() => {json.dumps(text)}").then, f"generate_example_{place}")
+    stop.click(on_stop, None, stream, api_name="stop", **QUICK)
+    clear.click(on_clear, None, [prompt, stream], api_name="clear", **QUICK)
+    models.input(
+        on_choose, [models, steps], cards, api_name="choose_models", **{**QUICK, "trigger_mode": "always_last"}
     )
-    clear.click(lambda: ["", None], None, [prompt, result], api_name="clear", **QUICK).then(
-        on_choose, models, shown, api_name="clear_cards", **QUICK
-    )
-    models.input(on_choose, models, shown, api_name="choose_models", **QUICK)
     link.click(shown_to_user(make_link), controls, query, api_name="link", **CHECKED).success(
         None, query, None, js="(query) => tipshare.copyLink(query)"
     )
-    download.click(None, result, None, js="(result) => tipshare.download(result)")
+    download.click(None, None, None, js="() => tipshare.cards.download()")
     tinted.change(None, tinted, None, js="(on) => tipshare.tint(on)")
-    for chip, text in zip(chips, EXAMPLES, strict=True):
-        chip.click(None, None, prompt, js=f"() => {json.dumps(text)}")
     build_api(actions)
-    demo.load(on_open, None, [*controls, *shown], api_name="open_page", **QUICK)
+    timer = gr.Timer(LOOK_EVERY, active=False)
+    timer.tick(actions.look_for_examples, None, [stream, timer], api_name="look_for_examples", **QUICK)
+    demo.load(on_open, None, [*controls, cards, stream, linked, timer], api_name="open_page", **QUICK)
+    demo.load(actions.show_opening, None, [claim, blind_head], api_name="opening", **QUICK)
+    demo.load(actions.show_passage, None, passage, api_name="passage", **QUICK)
 
     def refresh_models(request: gr.Request, chosen: list[str]) -> gr.CheckboxGroup:
         return gr.CheckboxGroup(choices=shelf.of(request.session_hash).choices(), value=chosen)
@@ -140,6 +158,62 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
     arrival.success(refresh_models, models, models, api_name="refresh_models", **QUICK)
     # What the visitor trained in the meantime.
     tab.select(refresh_models, models, models, api_name="list_models", **QUICK)
+
+
+def _values_of(linked: str) -> list[Any]:
+    """The values of the controls in the JSON text of a link's run."""
+    try:
+        values = json.loads(linked)
+    except ValueError as error:
+        raise ValueError("a link's settings must be a JSON list") from error
+    if not isinstance(values, list) or len(values) != len(PARAMETERS):
+        raise ValueError(f"a link's settings must be a JSON list of {len(PARAMETERS)} values")
+    return values
+
+
+def _build_blind_section(actions: GenerateActions) -> gr.HTML:
+    """Lay out the blind test; returns its heading, which needs the records."""
+    head = gr.HTML("<h2>Blind test</h2>", elem_id="blind-head")
+    with gr.Row(elem_id="blind-tools"):
+        new = gr.Button("New pair", size="sm", min_width=90, scale=0, elem_id="new-pair")
+        guesses = [gr.Button(f"{name} is the smaller", size="sm", min_width=120, interactive=False) for name in NAMES]
+    verdict = gr.HTML("", elem_id="verdict")
+    pair = gr.HTML("", elem_id="pair")
+    state = gr.State(BlindTest())
+
+    def may_answer(can: bool) -> list[Any]:
+        return [gr.Button(interactive=can)] * len(guesses)
+
+    # Of the bundled models, which the question is about, whatever else a visitor has loaded.
+    def on_new(test: BlindTest) -> list[Any]:
+        test = ask(actions.shelf, actions.measured, test, PROMPTS)
+        return [test, show_pair(test), "", *may_answer(True)]
+
+    def answer_with(guess: str) -> Callable[..., list[Any]]:
+        def on_answer(test: BlindTest) -> list[Any]:
+            test, words = answer(actions.shelf, test, guess)
+            return [test, words, *may_answer(False)]
+
+        return on_answer
+
+    new.click(
+        shown_to_user(on_new),
+        state,
+        [state, pair, verdict, *guesses],
+        api_name="new_pair",
+        show_progress_on=pair,
+        **ON_PAGE,
+        **TURNS,
+    )
+    for name, guess in zip(NAMES, guesses, strict=True):
+        guess.click(
+            shown_to_user(answer_with(name)),
+            state,
+            [state, verdict, *guesses],
+            api_name=f"answer_{name.lower()}",
+            **CHECKED,
+        )
+    return head
 
 
 def _build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:
@@ -180,17 +254,3 @@ def _build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:
         **TURNS,
     )
     example.click(lambda: TO_SCORE, None, text, api_name="score_example", **QUICK)
-
-
-def _build_cards(shelf: ModelShelf) -> list[Card]:
-    names = shelf.names()[:MOST_MODELS]
-    cards = []
-    with gr.Row(elem_classes="cards", elem_id="cards"):
-        for number in range(MOST_MODELS):
-            is_used = number < len(names)
-            with gr.Column(visible=is_used, min_width=240, elem_classes="card") as column:
-                head = gr.HTML(show_bare_head(shelf, names[number]) if is_used else "")
-                text = build_written()
-                foot = gr.HTML("")
-            cards.append(Card(column, head, text, foot))
-    return cards

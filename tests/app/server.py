@@ -56,6 +56,8 @@ def running_demo(
         "JAX_PLATFORMS": "cpu",
         # Compile quickly rather than well.
         "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+        # Other depths than the models' own are compiled when a test asks for them.
+        "TIPSHARE_WARM_DEPTHS": "0",
         # Nothing is behind this port: what would go to the Hub fails at once, and stays on this machine.
         "HF_ENDPOINT": "http://127.0.0.1:9",
         "HOLD": str(hold),

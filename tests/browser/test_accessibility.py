@@ -60,7 +60,7 @@ SEEN = """() => [document.activeElement, document.activeElement.closest("label")
 
 
 def test_the_keyboard_alone_writes_and_reads_a_text(open_page):
-    page = open_page("?length=200")
+    page = open_page()
     wait_until_drawn(page, "Generate")
     tab_to(page, "#prompt textarea")
     page.keyboard.type("The history of")

@@ -56,12 +56,15 @@ def test_writing_streams_and_ends_with_the_odds(client):
 
 
 def test_the_page_s_own_event_gives_the_same_texts(client):
-    *shown, line, result = client.predict(*controls(prompt="In 1912 , ", seed=3), api_name="/generate")
+    settings = controls(prompt="In 1912 , ", seed=3)
+    _, _, number = client.predict(*settings, api_name="/prepare_generate")
+    shown = client.predict(number, *settings, api_name="/generate")
     plain = client.predict("In 1912 , ", ALL, length=40, seed=3, api_name="/write")
-    assert [text["text"] for text in result["texts"]] == [text["text"] for text in plain["texts"]]
-    assert "Finished: 160 bytes." in line
-    assert len(shown) == 8
-    json.dumps(result)
+    assert [text["text"] for text in shown["result"]["texts"]] == [text["text"] for text in plain["texts"]]
+    assert [text["name"] for text in shown["texts"]] == ALL
+    assert shown["line"] == "Finished: 160 bytes."
+    assert shown["run"] == int(number)
+    json.dumps(shown)
 
 
 @pytest.mark.parametrize("prompt", ["", "<script>alert(1)</script>", "😀 é \x00", "a" * 100_000])
