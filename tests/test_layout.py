@@ -59,6 +59,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     # The page: a room per tab, and what all tabs share. Only what puts the page together knows every tab.
     "app.controls": (),
     "app.errors": (),
+    "app.links": (),
     "app.events": (),
     "app.style": ("tipshare",),
     "app.plot_style": ("tipshare", "app.style"),
@@ -66,12 +67,14 @@ ROOMS: dict[str, tuple[str, ...]] = {
     **{
         f"app.{tab}": (
             *("tipshare", "training.results"),
-            *("app.controls", "app.errors", "app.events", "app.plot_style", "app.shelf", "app.style"),
+            *("app.controls", "app.errors", "app.events", "app.links", "app.plot_style", "app.shelf", "app.style"),
             *(("training.data", "training.engine", "training.recipes") if tab == "train" else ()),
         )
         for tab in TABS
     },
     "app.header": ("app",),
+    "app.preview": ("app", "tipshare", "training.results"),
+    "app.document": ("app",),
     "app.warm_up": ("app", "tipshare"),
     "app.page": ("app",),
     "app.serve": (),
@@ -96,7 +99,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 # A module that is for those who have one extra.
 FOR_ONE_EXTRA = {"tipshare/transformers.py": "transformers"}
 # Packages that one we declare is made of or promises to bring.
-COMES_WITH = {"gradio-client": "gradio", "httpx": "gradio"}
+COMES_WITH = {"gradio-client": "gradio", "httpx": "gradio", "starlette": "gradio"}
 
 
 class Import(NamedTuple):

@@ -8,6 +8,7 @@ from app.dynamics.actions import DynamicsActions
 from app.dynamics.settings import EXAMPLE, LONGEST_TEXT, SHOWN, Choice
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE, QUICK
+from app.links import Link, add_copy_button, keep_in_address
 from app.plot_style import for_page
 from app.shelf import ModelShelf
 from tipshare.analysis.spectra import PRODUCTS
@@ -23,7 +24,6 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
     default = Choice()
     # Whether the controls have been set from the page's address; before that nothing is drawn.
     ready = gr.State(False)
-    query = gr.State("")
 
     gr.HTML(
         '<div class="section-head"><h2>What the weights stretch and turn</h2>'
@@ -57,7 +57,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
             elem_id="dynamics-input",
         )
         read = gr.Button("Read it", variant="primary", scale=1, min_width=110, elem_id="dynamics-read")
-        link = gr.Button("Copy link", scale=1, min_width=110, elem_id="dynamics-link")
+        add_copy_button("dynamics-link")
     gr.HTML(
         '<p class="note">What did this prediction depend on? Choose a byte: the bytes before it are tinted by how much '
         "the prediction after it changes with them.</p>"
@@ -91,7 +91,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         choices = actions.of(request.session_hash).choices()
         names = [name for _, name in choices]
         try:
-            choice = Choice.of_query(dict(request.query_params), names)
+            choice = Choice.of_link(Link(dict(request.query_params), "dynamics"), names)
         except ValueError as error:
             gr.Warning(in_words(error))
             choice = Choice()
@@ -146,15 +146,15 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
     def draw_new(request: gr.Request, chosen: str | None, words: str, what: str) -> tuple:
         return *draw_sensed(request, chosen, words, None), *draw_text(request, chosen, words, what)
 
-    def link_to(name: str, t: float, chosen: str | None, words: str, at: float | None, what: str) -> str:
-        last = None if at is None else int(at)
-        return Choice(chosen, words, last, name, t, what).to_query()
-
     weight_views = [spectra_words, eigenvalues, magnitudes]
     sensed_views = [sensed, place, sensed_words]
     text_views = [lens_words, lens, stream_words, updates, alignment]
     everything = [*weight_views, *sensed_views, *text_views]
     controls = [product, depth, model, text, place, shown]
+    for name, control in {"product": product, "t": depth, "place": place, "shown": shown}.items():
+        keep_in_address(control, name, control.value)
+    keep_in_address(model, "model", None, forget=("place",))
+    keep_in_address(text, "text", default.text, forget=("place",), on=[text.submit, read.click])
 
     filled = demo.load(fill, None, [ready, *controls], api_name="open_dynamics", **QUICK)
     filled.success(
@@ -197,9 +197,6 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         api_name="draw_sensitivity",
         **ON_PAGE,
         trigger_mode="always_last",
-    )
-    link.click(shown_to_user(link_to), controls, query, api_name="link_to_dynamics", **ON_PAGE).success(
-        None, query, None, js="(query) => tipshare.copyLink(query)"
     )
 
 

@@ -1,24 +1,26 @@
 """The Results tab: headline, controls, table and figures, all from records."""
 
 import html
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import gradio as gr
 
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
+from app.links import Link, add_copy_button, keep_in_address
 from app.plot_style import for_page
-from app.results.actions import control, show, table_selections
+from app.results.actions import begin, control, show, table_selections
 from app.results.api import build_api
-from app.results.data import EVERY_CORPUS, all_groups, choose, mark_as_yours
+from app.results.data import EVERY_CORPUS, all_groups, choose, corpora, mark_as_yours
 from app.results.figures import draw
 from app.results.files import write_figure, write_table
 from app.results.tables import COLUMNS, TYPES
 from app.results.uploads import read_upload
 from app.results.words import uploaded_html
-from training.results.groups import Unit
+from training.results.groups import RunGroup, Unit
 from training.results.rows import Source
 from training.results.selection import Against, Selection
 from training.results.views import FIGURES
@@ -27,6 +29,9 @@ from training.results.views.losses import parameters_view
 
 # The link has its address a moment after the event ends.
 PRESS = "() => setTimeout(() => document.querySelector('#results-file').click(), 80)"
+CURVES = ["validation", "training"]
+# Points that smoothing may average.
+MOST_SMOOTHED = 25
 TITLES = {
     "loss": "Loss by model, with 95 % interval and seeds",
     "loss_against_parameters": "Loss against what a model costs",
@@ -44,17 +49,26 @@ def build_results_tab(tab: gr.Tab) -> None:
     uploaded = gr.State([])
     # The recipe whose models are listed, and the upload they were listed with.
     listed = gr.State((None, hash(())))
-    headline = gr.HTML(elem_id="results-headline")
+    # What stands above the first figure is there from the beginning, so that nothing moves when the tab is drawn.
+    first, told, lines = begin()
+    headline = gr.HTML(told, elem_id="results-headline")
     with gr.Row():
-        corpus = gr.Dropdown([("all", EVERY_CORPUS)], value=EVERY_CORPUS, label="Corpus", elem_id="results-corpus")
-        recipe = gr.Dropdown([], label="Recipe", elem_id="results-recipe", scale=2, min_width=240)
+        corpus = gr.Dropdown(
+            [("all", EVERY_CORPUS), *((each, each) for each in first.corpora)],
+            value=first.corpus,
+            label="Corpus",
+            elem_id="results-corpus",
+        )
+        recipe = gr.Dropdown(
+            first.groups, value=first.group, label="Recipe", elem_id="results-recipe", scale=4, min_width=320
+        )
         source = gr.Radio(
             ["measured", "published", "both"], value="measured", label="Show", scale=2, elem_id="results-source"
         )
         unit = gr.Radio(
             [("nats per byte", "nats"), ("bits per byte", "bits")], value="nats", label="Unit", elem_id="results-unit"
         )
-    models = gr.CheckboxGroup([], label="Models", elem_id="results-models")
+    models = gr.CheckboxGroup(first.models, value=first.chosen, label="Models", elem_id="results-models")
     published = gr.HTML(elem_id="results-published", visible=False)
     plots, pdfs, data = {}, {}, {}
 
@@ -72,6 +86,7 @@ def build_results_tab(tab: gr.Tab) -> None:
         elem_id="results-against",
     )
     table = gr.Dataframe(
+        lines,
         headers=list(COLUMNS),
         datatype=TYPES,
         label="Results",
@@ -84,6 +99,7 @@ def build_results_tab(tab: gr.Tab) -> None:
     )
     with gr.Row(elem_classes="figure-files"):
         every_recipe = gr.Checkbox(label="All recipes in the table", container=False, elem_id="results-every")
+        add_copy_button("results-link")
         table_csv = gr.Button("Table as CSV", size="sm", elem_id="results-csv")
         table_latex = gr.Button("Table as LaTeX", size="sm", elem_id="results-latex")
     notes = gr.HTML(elem_id="results-notes")
@@ -93,8 +109,8 @@ def build_results_tab(tab: gr.Tab) -> None:
         with gr.Column(min_width=320):
             figure("learning_curves")
             with gr.Row():
-                which = gr.Radio(["validation", "training"], value="validation", label="Loss of")
-                window = gr.Slider(1, 25, value=1, step=1, label="Smoothing: points averaged")
+                which = gr.Radio(CURVES, value=CURVES[0], label="Loss of", elem_id="results-curve")
+                window = gr.Slider(1, MOST_SMOOTHED, value=1, step=1, label="Smoothing: points averaged")
     with gr.Row():
         with gr.Column(min_width=320):
             figure("significance")
@@ -112,6 +128,7 @@ def build_results_tab(tab: gr.Tab) -> None:
     file = gr.DownloadButton("File", visible="hidden", elem_id="results-file")
 
     def update(
+        request: gr.Request,
         records: list[str],
         listed: tuple[str | None, int],
         place: str,
@@ -127,9 +144,16 @@ def build_results_tab(tab: gr.Tab) -> None:
         """Bring the controls and all that is shown to one state, whatever was changed."""
         found = all_groups(records)
         upload_id = hash(tuple(records))
+        asked: Sequence[Any] = [wanted, every, loss_of, points, counted_in, cost]
         # The list of models follows the recipe: labels of another recipe's list say nothing about this one.
-        is_new = upload_id != listed[1]
-        chosen = control(found, name, place, labels if listed[0] == name else None, show_uploaded=is_new)
+        mine = labels if listed[0] == name else None
+        if listed[0] is None:
+            try:
+                place, name, mine, *asked = read_link(Link(dict(request.query_params), "results"), found, name, asked)
+            except ValueError as error:
+                gr.Warning(in_words(error))
+        wanted, every, loss_of, points, counted_in, cost = asked
+        chosen = control(found, name, place, mine, show_uploaded=upload_id != listed[1])
         results = show(
             found,
             chosen.group,
@@ -142,10 +166,10 @@ def build_results_tab(tab: gr.Tab) -> None:
             unit=counted_in,
             against=cost,
         )
-        corpora = [("all", EVERY_CORPUS), *((each, each) for each in chosen.corpora)]
+        places = [("all", EVERY_CORPUS), *((each, each) for each in chosen.corpora)]
         return (
             (chosen.group, upload_id),
-            gr.update(choices=corpora, value=chosen.corpus),
+            gr.update(choices=places, value=chosen.corpus),
             gr.update(choices=chosen.groups, value=chosen.group),
             gr.update(choices=chosen.models, value=chosen.chosen),
             results.headline,
@@ -154,6 +178,7 @@ def build_results_tab(tab: gr.Tab) -> None:
             gr.update(value=results.published, visible=bool(results.published)),
             results.significance,
             *(for_page(results.figures[each], each) for each in plots),
+            *asked,
         )
 
     def draw_curves(*values: Any) -> Any:
@@ -193,6 +218,13 @@ def build_results_tab(tab: gr.Tab) -> None:
     def save_figure(figure: str, form: str, *values: Any) -> str:
         return str(write_figure(selected(*values), figure, form, Path(file.GRADIO_CACHE)))
 
+    others = [source, every_recipe, which, window, unit, against]
+    names = ("show", "all", "curve", "smoothing", "unit", "against")
+    for name, shown in zip(names, others, strict=True):
+        keep_in_address(shown, name, shown.value)
+    keep_in_address(corpus, "corpus", EVERY_CORPUS, forget=("recipe", "models"))
+    keep_in_address(recipe, "recipe", None, forget=("models",))
+    keep_in_address(models, "models", None)
     selection = [uploaded, recipe, models, source, which, window, unit, against]
     # One event for all controls: what is drawn and what is listed can never belong to different choices. A page that is
     # a moment behind sends values of the old lists, so Gradio must not check them against the new: `control` does.
@@ -200,7 +232,7 @@ def build_results_tab(tab: gr.Tab) -> None:
         [tab.select, uploaded.change, *(each.input for each in (corpus, recipe, models, source, every_recipe, unit))],
         shown_to_user(update),
         [uploaded, listed, corpus, recipe, models, source, every_recipe, which, window, unit, against],
-        [listed, corpus, recipe, models, headline, table, notes, published, significance, *plots.values()],
+        [listed, corpus, recipe, models, headline, table, notes, published, significance, *plots.values(), *others],
         api_name="show_results",
         preprocess=False,
         **ON_PAGE,
@@ -227,6 +259,29 @@ def build_results_tab(tab: gr.Tab) -> None:
     for name in FIGURES:
         for button, form in ((pdfs[name], "pdf"), (data[name], "csv")):
             _download(button, partial(save_figure, name, form), selection, file, f"{name}_{form}")
+
+
+def read_link(link: Link, groups: Sequence[RunGroup], recipe: str | None, others: Sequence[Any]) -> list[Any]:
+    """Corpus, recipe, models (None for those to begin with) and the other controls, as a link asks for them.
+
+    Args:
+        recipe: Without one in the link.
+        others: Source, all recipes, curve, smoothing, unit and cost without any in the link.
+    """
+    source, every, curve, window, unit, cost = others
+    name = link.one_of("recipe", recipe, [each.name for each in groups])
+    labels = next((each.labels for each in groups if each.name == name), ())
+    return [
+        link.one_of("corpus", EVERY_CORPUS, corpora(groups)),
+        name,
+        link.some_of("models", None, labels),
+        link.one_of("show", source, get_args(Source)),
+        link.one_of("all", str(every).lower(), ("true", "false")) == "true",
+        link.one_of("curve", curve, CURVES),
+        link.number("smoothing", window, 1, MOST_SMOOTHED),
+        link.one_of("unit", unit, get_args(Unit)),
+        link.one_of("against", cost, get_args(Against)),
+    ]
 
 
 def _download(button: gr.Button, save: Any, inputs: list, file: gr.DownloadButton, api_name: str) -> None:

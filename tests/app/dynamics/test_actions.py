@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ import pytest
 import tipshare
 from app.dynamics.actions import NO_MODEL, DynamicsActions
 from app.dynamics.settings import LONGEST_TEXT, Choice
+from app.links import Link
 from app.shelf import ModelShelf
 from tipshare import analysis
 from tipshare.kinds import LOOKS
@@ -113,23 +113,26 @@ def test_an_empty_shelf_says_so(tmp_path, monkeypatch):
 
 
 def test_a_link_holds_what_was_chosen():
+    query = {"tab": "dynamics", "model": "neural-ode", "text": "a & b", "place": "3", "product": "query-key"}
+    query |= {"t": "0.25", "shown": "loss"}
     choice = Choice("neural-ode", "a & b", 3, "query-key", 0.25, "loss")
-    query = dict(parse_qsl(choice.to_query()[1:]))
-    assert Choice.of_query(query, ["neural-ode"]) == choice
-    assert Choice().to_query() == "?tab=dynamics"
-    assert Choice.of_query({"tab": "gates", "t": "7"}, []) == Choice()
+    assert Choice.of_link(Link(query, "dynamics"), ["neural-ode"]) == choice
+    assert Choice.of_link(Link({"tab": "gates", "t": "7"}, "dynamics"), []) == Choice()
 
 
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ({"model": "nobody"}, "the link asks for the model 'nobody', which is not here"),
-        ({"t": "x"}, "the link says t='x', which is not a number"),
-        ({"t": "2"}, "t=2.0 is not a depth"),
-        ({"product": "A"}, "product='A' is not one of query-key, value-output, up-down"),
-        ({"shown": "A"}, "shown='A' is not one of divergence, entropy, loss"),
+        ({"model": "nobody"}, "the link says model='nobody', which is not here; there is standard"),
+        ({"t": "x"}, "the link says t='x': give a number from 0.02 to 1"),
+        ({"t": "2"}, "the link says t='2'"),
+        ({"t": "nan"}, "the link says t='nan'"),
+        ({"place": "1.5"}, "the link says place='1.5': give a number from 0 to 255"),
+        ({"text": "a" * 257}, "the link's text has 257 characters: give at most 256"),
+        ({"product": "A"}, "the link says product='A', which is not here; there is query-key, value-output, up-down"),
+        ({"shown": "A"}, "the link says shown='A', which is not here; there is divergence, entropy, loss"),
     ],
 )
 def test_a_wrong_link_is_answered_in_words(query, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        Choice.of_query({"tab": "dynamics", **query}, ["standard"])
+        Choice.of_link(Link({"tab": "dynamics", **query}, "dynamics"), ["standard"])
