@@ -5,6 +5,7 @@ from typing import Any
 import gradio as gr
 
 from app.dynamics.actions import DynamicsActions
+from app.dynamics.api import build_api
 from app.dynamics.settings import EXAMPLE, LONGEST_TEXT, SHOWN, Choice
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE, QUICK
@@ -21,6 +22,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         arrival: The event of a model that was put on the shelf, whose success brings it into the list.
     """
     actions = DynamicsActions(shelf)
+    build_api(actions)
     default = Choice()
     # Whether the controls have been set from the page's address; before that nothing is drawn.
     ready = gr.State(False)

@@ -1,5 +1,6 @@
 """Every view of the Dynamics tab, for every kind, from what is on the shelf."""
 
+import json
 import re
 import shutil
 
@@ -8,6 +9,7 @@ import pytest
 
 import tipshare
 from app.dynamics.actions import NO_MODEL, DynamicsActions
+from app.dynamics.api import describe_dynamics
 from app.dynamics.settings import LONGEST_TEXT, Choice
 from app.links import Link
 from app.shelf import ModelShelf
@@ -136,3 +138,20 @@ def test_a_link_holds_what_was_chosen():
 def test_a_wrong_link_is_answered_in_words(query, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         Choice.of_link(Link({"tab": "dynamics", **query}, "dynamics"), ["standard"])
+
+
+@pytest.mark.parametrize("kind", LOOKS)
+def test_other_programs_get_the_numbers_of_every_kind(actions, shelf, kind):
+    told = describe_dynamics(actions, kind, TEXT, 2)
+    model = shelf.get(kind).model
+    json.dumps(told, allow_nan=False)
+    assert told["bytes"][1:] == list(TEXT.encode())
+    assert set(told["weights"]) == set(analysis.spectra(model))
+    radius = analysis.spectra(model)["value-output"].radius
+    np.testing.assert_allclose(told["weights"]["value-output"]["spectral_radius"], radius, atol=1e-5)
+    assert told["lens"]["loss_nats"][0][-1] is None  # nothing follows the last byte
+    assert told["sensitivity"]["place"] == 2
+    assert sum(told["sensitivity"]["shares"]) == pytest.approx(1, abs=1e-4)
+    assert (told["time_constants_bytes"] is None) == (kind != "time-indexed-ssm")
+    with pytest.raises(ValueError, match="place=99 is not a byte of this text: give 0 to 8"):
+        describe_dynamics(actions, kind, TEXT, 99)
