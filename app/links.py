@@ -21,10 +21,10 @@ class Link:
 
     def text(self, name: str, default: Any, longest: int) -> Any:
         """Any text that is not too long."""
-        said = self._said.get(name, default)
-        if said is not default and len(said) > longest:
+        said = self._said.get(name)
+        if said is not None and len(said) > longest:
             raise ValueError(f"the link's {name} has {len(said):,} characters: give at most {longest:,}")
-        return said
+        return default if said is None else said
 
     def one_of(self, name: str, default: Any, allowed: Iterable[str]) -> Any:
         """One of some names."""
@@ -40,7 +40,7 @@ class Link:
                 raise ValueError(f"the link says {name}={each[:80]!r}, which is not here; there is {', '.join(known)}")
         return wanted
 
-    def number(self, name: str, default: float, low: float, high: float) -> float:
+    def number(self, name: str, default: Any, low: float, high: float) -> Any:
         """A number between two others; whole if they are."""
         if name not in self._said:
             return default

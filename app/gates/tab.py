@@ -149,12 +149,10 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         trigger_mode="always_last",
         show_progress="hidden",
     )
-    for event, name, seen in (
-        (weight.input, "compare_weights", ON_PAGE),
-        (opened.success, "compare_weights_first", {"api_visibility": "private"}),
-    ):
-        outputs = [weight_words, similarity, norms]
-        event(shown_to_user(draw_weights), weight, outputs, api_name=name, **seen, trigger_mode="always_last")
+    drawn: dict[str, Any] = {"inputs": weight, "outputs": [weight_words, similarity, norms]}
+    drawn |= {"trigger_mode": "always_last"}
+    weight.input(shown_to_user(draw_weights), **drawn, api_name="compare_weights", **ON_PAGE)
+    opened.success(shown_to_user(draw_weights), **drawn, api_name="compare_weights_first", api_visibility="private")
     gr.on(
         [model.change, other.change, prompt.submit, go_on.click],
         shown_to_user(follow),

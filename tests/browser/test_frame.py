@@ -4,6 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import THEMES, WIDTHS, take_screenshot
+from tests.browser.measure import OBSERVE
+from tests.browser.test_accessibility import wait_until_drawn
 
 # Tab -> something that is there once the tab is drawn. Gates and Results have tests of their own that draw them.
 DRAWN = {"Generate": ("#cards .facts", "nats/byte"), "About": ("#about table", "Generators")}
@@ -52,8 +54,16 @@ def test_back_and_forward_move_between_tabs(open_page, width):
         page.evaluate(f"history.{step}()")
         expect(selected).to_have_text(name)
         assert ("seed=7" in page.url) == (name == "Generate")
-    page.reload()
-    expect(selected).to_have_text("About")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["Gates", "Dynamics", "Train", "Results", "About"])
+def test_nothing_moves_while_a_tab_is_drawn(open_page, name, width):
+    page = open_page(f"?tab={name.lower()}", width=width)
+    page.evaluate(OBSERVE)
+    wait_until_drawn(page, name)
+    page.wait_for_function("document.querySelectorAll('.progress-text').length === 0")
+    assert page.evaluate("window.shifts.reduce((sum, each) => sum + each, 0)") < 0.1
 
 
 def go_to(page: Page, name: str) -> None:
