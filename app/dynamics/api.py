@@ -64,6 +64,7 @@ def describe_dynamics(actions: DynamicsActions, model: str, text: str, place: in
             "predicted_byte": sensed.predicted,
             "shares": _plain(sensed.shares),
             "exponents": _plain(sensed.exponents),
+            "exponents_are_exact": sensed.is_exact,
         },
         "stream": {
             "depths": _plain(stream.t),
@@ -79,4 +80,6 @@ def describe_dynamics(actions: DynamicsActions, model: str, text: str, place: in
 def _plain(values: Any) -> Any:
     """Nested lists of rounded numbers; None where there is no finite one, because JSON has no other."""
     found = np.asarray(values, dtype=float).round(DIGITS)
-    return np.where(np.isfinite(found), found, None).tolist()
+    known = found.astype(object)
+    known[~np.isfinite(found)] = None
+    return known.tolist()

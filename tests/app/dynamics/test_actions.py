@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tipshare
+from app.dynamics import arrays
 from app.dynamics.actions import NO_MODEL, DynamicsActions
 from app.dynamics.api import describe_dynamics
 from app.dynamics.settings import LONGEST_TEXT, Choice
@@ -64,6 +65,15 @@ def test_every_kind_has_every_view_of_a_text(actions, shelf, kind):
     assert ("states forget" in figures.stream_words) == (kind == "time-indexed-ssm")
     np.testing.assert_allclose(np.array(figures.alignment.data[0].z), analysis.stream_change(model, TEXT).alignment)
     assert len(figures.updates.data) == 2 - (model.steps < 2)
+
+
+def test_a_long_text_takes_few_directions_and_has_the_same_tint(actions, shelf, monkeypatch):
+    exact = analysis.sensitivity(shelf.get("standard").model, TEXT)
+    monkeypatch.setattr(arrays, "MOST_EXACT", 0)
+    seen = actions.sensed("standard", TEXT, None)
+    assert "grows by a factor of up to at least" in seen.words
+    shares = [float(each) for each in re.findall(r"--share:([\d.]+)", seen.text)]
+    np.testing.assert_allclose(shares, exact.shares / exact.shares.max(), atol=1e-3)
 
 
 def test_what_the_lens_shows_can_be_chosen(actions, shelf):
