@@ -107,6 +107,11 @@ def watch(page: Page, address: str, problems: list[str]) -> None:
     page.on("request", on_request)
 
 
+def query_of(page: Page) -> str:
+    """What is chosen, from the page's address: all but the theme, which `open_page` adds itself."""
+    return "?" + re.sub(r"&?__theme=\w+", "", page.url.partition("?")[2])
+
+
 def take_screenshot(page: Page, name: str) -> Path:
     """A picture of the whole page, for people to look at."""
     SCREENSHOTS.mkdir(exist_ok=True)

@@ -1,13 +1,9 @@
 """The address of a tab reopens what was chosen on it, with its result; a wrong one is answered in words."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser import test_dynamics, test_gates, test_results
-
-
-def query_of(page: Page) -> str:
-    """What follows the address of the page, without the theme."""
-    return "?" + page.url.split("?")[1].split("&__theme")[0]
+from tests.browser.conftest import query_of
 
 
 def test_a_link_reopens_gates_with_what_was_chosen(open_page):
