@@ -163,5 +163,5 @@ def test_other_programs_get_the_numbers_of_every_kind(actions, shelf, kind):
     assert told["sensitivity"]["place"] == 2
     assert sum(told["sensitivity"]["shares"]) == pytest.approx(1, abs=1e-4)
     assert (told["time_constants_bytes"] is None) == (kind != "time-indexed-ssm")
-    with pytest.raises(ValueError, match="place=99 is not a byte of this text: give 0 to 8"):
+    with pytest.raises(ValueError, match="place=99 is not a byte of this text: give 0 to 10"):
         describe_dynamics(actions, kind, TEXT, 99)
