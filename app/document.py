@@ -12,7 +12,6 @@ from typing import Any
 
 from gradio.route_utils import get_root_url
 from starlette.datastructures import MutableHeaders
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -23,18 +22,6 @@ PICTURE = "/preview.png"
 # Before any other script of the document, so that the page is built with the tab of its address.
 FIRST_SCRIPT = Path(__file__).parent / "assets" / "first.js"
 _PREVIEWS = re.compile(r'<meta\s+(?:property|name)="(?:og|twitter):[^>]*>\s*')
-
-
-def document_settings(tabs: Sequence[str]) -> dict[str, Any]:
-    """Arguments for the server's app: the document with our own head, and the picture of link previews.
-
-    Args:
-        tabs: Names of the tabs in addresses.
-    """
-    return {
-        "middleware": [Middleware(_OwnHead, tabs=tabs)],
-        "routes": [Route(PICTURE, _picture, methods=["GET", "HEAD"])],
-    }
 
 
 def own_head(document: str, root: str, tabs: Sequence[str]) -> str:
@@ -60,10 +47,19 @@ def _picture(request: Request) -> Response:
     return Response(preview.draw(), media_type="image/png", headers={"Cache-Control": "public, max-age=3600"})
 
 
-class _OwnHead:
-    """Rewrites the one document of the page; everything else passes untouched."""
+# The picture of link previews.
+PICTURE_ROUTE = Route(PICTURE, _picture, methods=["GET", "HEAD"])
+
+
+class OwnHead:
+    """Middleware that rewrites the one document of the page; everything else passes untouched."""
 
     def __init__(self, app: Any, tabs: Sequence[str]) -> None:
+        """Around an app.
+
+        Args:
+            tabs: Names of the tabs in addresses.
+        """
         self._app = app
         self._tabs = tabs
 

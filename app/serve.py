@@ -30,12 +30,14 @@ def lends_login(environment: Mapping[str, str] = os.environ) -> bool:
 
 def launch_settings() -> dict[str, Any]:
     """Arguments of `launch`: no outside requests, and reachable from this machine only unless it is a Space."""
-    from app.document import document_settings
+    from starlette.middleware import Middleware
+
+    from app.document import PICTURE_ROUTE, OwnHead
     from app.page import tab_names
     from app.style import css, script, theme
 
     return {
-        "app_kwargs": document_settings(tab_names()),
+        "app_kwargs": {"middleware": [Middleware(OwnHead, tabs=tab_names())], "routes": [PICTURE_ROUTE]},
         "server_name": "0.0.0.0" if is_space() else "127.0.0.1",
         "theme": theme(),
         "css": css(),
