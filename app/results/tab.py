@@ -58,15 +58,25 @@ def build_results_tab(tab: gr.Tab) -> None:
             value=first.corpus,
             label="Corpus",
             elem_id="results-corpus",
+            min_width=120,
         )
         recipe = gr.Dropdown(
-            first.groups, value=first.group, label="Recipe", elem_id="results-recipe", scale=4, min_width=320
+            first.groups, value=first.group, label="Recipe", elem_id="results-recipe", scale=3, min_width=300
         )
         source = gr.Radio(
-            ["measured", "published", "both"], value="measured", label="Show", scale=2, elem_id="results-source"
+            ["measured", "published", "both"],
+            value="measured",
+            label="Show",
+            scale=2,
+            min_width=310,
+            elem_id="results-source",
         )
         unit = gr.Radio(
-            [("nats per byte", "nats"), ("bits per byte", "bits")], value="nats", label="Unit", elem_id="results-unit"
+            [("nats per byte", "nats"), ("bits per byte", "bits")],
+            value="nats",
+            label="Unit",
+            min_width=280,
+            elem_id="results-unit",
         )
     models = gr.CheckboxGroup(first.models, value=first.chosen, label="Models", elem_id="results-models")
     published = gr.HTML(elem_id="results-published", visible=False)
