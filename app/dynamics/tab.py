@@ -1,5 +1,6 @@
 """The Dynamics tab: eigenvalues along depth, what a prediction depends on, lenses, and how depths differ."""
 
+from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
@@ -8,7 +9,7 @@ from app.dynamics.actions import DynamicsActions
 from app.dynamics.api import build_api
 from app.dynamics.settings import EXAMPLE, LONGEST_TEXT, SHOWN, Choice
 from app.errors import in_words, shown_to_user
-from app.events import ON_PAGE, QUICK
+from app.events import CHECKED, ON_PAGE
 from app.links import Link, add_copy_button, keep_in_address
 from app.plot_style import for_page
 from app.shelf import ModelShelf
@@ -125,44 +126,45 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
             for_page(views.alignment, "cka"),
         )
 
-    def draw_all(
-        request: gr.Request,
-        is_ready: bool,
-        name: str,
-        t: float,
-        chosen: str | None,
-        words: str,
-        at: float | None,
-        what: str,
-    ) -> tuple:
-        """Everything; nothing before the controls are set."""
-        if not is_ready:
-            return (gr.skip(),) * len(everything)
-        drawn = *draw_spectra(request, name, t), *draw_sensed(request, chosen, words, at)
-        return *drawn, *draw_text(request, chosen, words, what)
-
-    def draw_if_open(request: gr.Request, is_ready: bool, *values: Any) -> tuple:
-        """Everything, if the address opens this tab."""
-        return draw_all(request, is_ready and request.query_params.get("tab") == "dynamics", *values)
+    def draw_at(request: gr.Request, chosen: str | None, words: str, at: float | None, what: str) -> tuple:
+        return *draw_sensed(request, chosen, words, at), *draw_text(request, chosen, words, what)
 
     def draw_new(request: gr.Request, chosen: str | None, words: str, what: str) -> tuple:
-        return *draw_sensed(request, chosen, words, None), *draw_text(request, chosen, words, what)
+        return draw_at(request, chosen, words, None, what)
+
+    def when_ready(draw: Callable[..., tuple], outputs: list[Any], *, is_arrival: bool) -> Callable[..., tuple]:
+        """The drawing, once the controls are set; on arrival only if the address opens this tab."""
+
+        def drawn(request: gr.Request, is_ready: bool, *values: Any) -> tuple:
+            is_here = not is_arrival or request.query_params.get("tab") == "dynamics"
+            return draw(request, *values) if is_ready and is_here else (gr.skip(),) * len(outputs)
+
+        return drawn
 
     weight_views = [spectra_words, eigenvalues, magnitudes]
     sensed_views = [sensed, place, sensed_words]
     text_views = [lens_words, lens, stream_words, updates, alignment]
-    everything = [*weight_views, *sensed_views, *text_views]
     controls = [product, depth, model, text, place, shown]
     for name, control in {"product": product, "t": depth, "place": place, "shown": shown}.items():
         keep_in_address(control, name, control.value)
     keep_in_address(model, "model", None, forget=("place",))
     keep_in_address(text, "text", default.text, forget=("place",), on=[text.submit, read.click])
 
-    filled = demo.load(fill, None, [ready, *controls], api_name="open_dynamics", **QUICK)
-    filled.success(
-        shown_to_user(draw_if_open), [ready, *controls], everything, api_name="dynamics_on_arrival", **ON_PAGE
-    )
-    tab.select(shown_to_user(draw_all), [ready, *controls], everything, api_name="draw_dynamics", **ON_PAGE)
+    filled = demo.load(fill, None, [ready, *controls], api_name="open_dynamics", **CHECKED)
+    # The weights first: they are there while the text is still read.
+    for event, is_arrival, name in (
+        (filled.success, True, "dynamics_on_arrival"),
+        (tab.select, False, "draw_dynamics"),
+    ):
+        first = when_ready(draw_spectra, weight_views, is_arrival=is_arrival)
+        read_text = when_ready(draw_at, [*sensed_views, *text_views], is_arrival=is_arrival)
+        event(shown_to_user(first), [ready, product, depth], weight_views, api_name=name, **ON_PAGE).success(
+            shown_to_user(read_text),
+            [ready, model, text, place, shown],
+            [*sensed_views, *text_views],
+            api_name=f"{name}_text",
+            **ON_PAGE,
+        )
     for number, event in enumerate((tab.select, arrival.success)):
         event(
             shown_to_user(list_models),

@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 
 from app.errors import in_words, shown_to_user
-from app.events import ON_PAGE, QUICK
+from app.events import CHECKED, ON_PAGE, QUICK
 from app.links import Link, add_copy_button, keep_in_address
 from app.plot_style import for_page
 from app.shelf import ModelShelf
@@ -101,7 +101,7 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
     defaults = {"kind": kind, "choice": choice, "source": source, "steps": steps, "width": width, "seed": seed}
     for name, control in defaults.items():
         keep_in_address(control, name, control.value, forget=("choice",) if name == "kind" else ())
-    demo.load(fill, None, [*defaults.values()], api_name="open_train", **QUICK)
+    demo.load(fill, None, [*defaults.values()], api_name="open_train", **CHECKED)
     run = go.click(
         shown_to_user(on_train),
         controls,

@@ -31,6 +31,11 @@ def test_the_spectra_of_all_kinds_stand_side_by_side(actions, shelf):
     assert [title.split(",")[0] for title in titles] == ["Standard", "Neural ODE", "Time-Indexed MLP"]
     assert "<em>Time-Indexed SSM</em>: has no up-down" in views.words
     dots = [each for each in views.eigenvalues.data if each.mode == "markers"]
+    # Every plane is square, and holds the unit circle and all eigenvalues.
+    axes = views.eigenvalues.layout
+    assert [axes[name].scaleanchor for name in ("yaxis", "yaxis2", "yaxis3")] == ["x", "x2", "x3"]
+    for name, seen in zip(("xaxis", "xaxis2", "xaxis3"), dots, strict=True):
+        assert axes[name].range[1] == -axes[name].range[0] > max(1.0, *np.hypot(seen.x, seen.y))
     for trace, kind in zip(dots, ("standard", "neural-ode", "time-indexed-mlp"), strict=True):
         found = analysis.spectrum(shelf.get(kind).model, "up-down", [0.5]).eigenvalues.ravel()
         np.testing.assert_allclose(np.array(trace.x) + 1j * np.array(trace.y), found, atol=1e-5)
