@@ -58,6 +58,8 @@ def draw_eigenvalues(found: list[tuple[Entry, Spectrum]]) -> go.Figure:
         figure.update_xaxes(**same)
         figure.update_yaxes(**same, scaleanchor=f"x{place + 1 if place else ''}")
     dress(figure, height=60 + 300 * rows, legend=False)
+    # Two titles have room side by side on a phone.
+    figure.update_annotations(font={"size": 11})
     figure.update_xaxes(zeroline=True, zerolinecolor=TEXT, zerolinewidth=0.5)
     figure.update_yaxes(zeroline=True, zerolinecolor=TEXT, zerolinewidth=0.5)
     figure.update_xaxes(title="real part", row=rows)
