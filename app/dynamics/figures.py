@@ -114,7 +114,7 @@ def draw_lens(lens: Lens, shown: str) -> go.Figure:
         customdata=best,
         text=np.broadcast_to([plain(each) for each in names], values.shape),
         colorscale=SEQUENTIAL,
-        colorbar=colour_bar(title={"text": f"{shown}, {units}", "side": "top"}),
+        colorbar=colour_bar(title={"text": f"{shown}, {units}", "side": "bottom"}),
         hovertemplate="after %{text}, stopped at t = %{y}<br>%{z:.3f} " + units + "<br>%{customdata}<extra></extra>",
     )
     figure.update_yaxes(autorange="reversed", type="category", title="stopped at t", showgrid=False)
