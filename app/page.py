@@ -9,11 +9,11 @@ import gradio as gr
 
 from app.about.tab import build_about_tab
 from app.dynamics.tab import build_dynamics_tab
-from app.events import QUICK
 from app.gates.tab import build_gates_tab
 from app.generate.active_runs import Runs
 from app.generate.tab import build_generate_tab
 from app.header import build_header
+from app.preview import TITLE
 from app.results.tab import build_results_tab
 from app.results.uploads import Uploads
 from app.shelf import ModelShelf
@@ -51,7 +51,7 @@ TABS: dict[str, tuple[str, Callable[[Place], None]]] = {
     "dynamics": ("Dynamics", lambda page: build_dynamics_tab(page.demo, page.shelf, page.tab, page.arrival)),
     "train": ("Train", _build_train_tab),
     "results": ("Results", lambda page: build_results_tab(page.tab, page.uploads)),
-    "about": ("About", lambda page: build_about_tab()),
+    "about": ("About", lambda page: build_about_tab(page.shelf)),
 }
 FIRST_TAB = next(iter(TABS))
 # Set to 0, it leaves out the tab that trains: for machines with few cores and many visitors.
@@ -69,27 +69,17 @@ def build_demo(shelf: ModelShelf | None = None, runs: Runs | None = None, upload
         uploads.forget(visitor)
         runs.stop(visitor)
 
-    with gr.Blocks(
-        title="tipshare: one block, every depth", analytics_enabled=False, fill_width=True, delete_cache=DELETE_FILES
-    ) as demo:
+    with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=DELETE_FILES) as demo:
         arrival = build_header(shelf)
-        with gr.Tabs(selected=FIRST_TAB, elem_id="tabs") as tabs:
-            for name, (title, build) in TABS.items():
-                if name == "train" and not may_train():
-                    continue
+        with gr.Tabs(selected=FIRST_TAB, elem_id="tabs"):
+            for name in tab_names():
+                title, build = TABS[name]
                 with gr.Tab(title, id=name) as tab:
                     build(Place(demo, tab, shelf, runs, uploads, arrival))
-        demo.load(open_tab, None, tabs, api_name="open_tab", **QUICK)
         demo.unload(forget)
     return use_fair_queue(demo, at_once=AT_ONCE)
 
 
-def may_train(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether the page has the tab that trains."""
-    return environment.get(TRAIN_TAB, "") != "0"
-
-
-def open_tab(request: gr.Request) -> gr.Tabs:
-    """Select the tab in the page's address, as in `?tab=gates`."""
-    wanted = request.query_params.get("tab", "")
-    return gr.Tabs(selected=wanted if wanted in TABS and (wanted != "train" or may_train()) else FIRST_TAB)
+def tab_names(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """Names of the page's tabs in addresses, as in `?tab=gates`; the first one is open where none is named."""
+    return [name for name in TABS if name != "train" or environment.get(TRAIN_TAB, "") != "0"]

@@ -34,11 +34,14 @@ def launch_settings() -> dict[str, Any]:
     from gradio.utils import get_upload_folder
     from starlette.middleware import Middleware
 
+    from app.document import PICTURE_ROUTE, OwnHead
     from app.door import LARGEST_BODY, Door
+    from app.page import tab_names
     from app.style import css, script, theme
 
+    middleware = [Middleware(Door, folder=Path(get_upload_folder())), Middleware(OwnHead, tabs=tab_names())]
     return {
-        "app_kwargs": {"middleware": [Middleware(Door, folder=Path(get_upload_folder()))]},
+        "app_kwargs": {"middleware": middleware, "routes": [PICTURE_ROUTE]},
         "max_file_size": LARGEST_BODY,
         # What components hold is kept for so many visitors.
         "state_session_capacity": 500,

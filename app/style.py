@@ -19,6 +19,12 @@ def theme() -> themes.Base:
         font=SANS,
         font_mono=MONO,
         radius_size=themes.sizes.radius_md,
+    ).set(
+        # White on the usual shade has a contrast of 4.46.
+        button_primary_background_fill="*primary_600",
+        button_primary_background_fill_dark="*primary_600",
+        button_primary_background_fill_hover="*primary_700",
+        button_primary_background_fill_hover_dark="*primary_700",
     )
 
 

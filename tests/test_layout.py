@@ -59,6 +59,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     # The page: a room per tab, and what all tabs share. Only what puts the page together knows every tab.
     "app.controls": (),
     "app.errors": (),
+    "app.links": (),
     "app.events": (),
     "app.style": ("tipshare",),
     "app.plot_style": ("tipshare", "app.style"),
@@ -66,7 +67,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     **{
         f"app.{tab}": (
             *("tipshare", "training.results"),
-            *("app.controls", "app.errors", "app.events", "app.plot_style", "app.shelf", "app.style"),
+            *("app.controls", "app.errors", "app.events", "app.links", "app.plot_style", "app.shelf", "app.style"),
             *(("training.data", "training.engine", "training.recipes") if tab == "train" else ()),
         )
         for tab in TABS
@@ -74,6 +75,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "app.turns": (),
     "app.door": (),
     "app.header": ("app",),
+    "app.preview": ("app", "tipshare", "training.results"),
+    "app.document": ("app",),
     "app.warm_up": ("app", "tipshare"),
     "app.page": ("app",),
     "app.serve": (),

@@ -1,12 +1,15 @@
 """The About tab: the idea, the models compared, and how to use them elsewhere."""
 
+import contextlib
 import html
+from collections.abc import Sequence
 from pathlib import Path
 
 import gradio as gr
 
 import tipshare
 from app.about.picture import draw_model
+from app.shelf import ModelShelf
 from app.style import dot_of
 from tipshare.config import KINDS, ModelConfig
 from tipshare.kinds import mixer_of, rank_of, source_title, summary_of, title_of
@@ -18,44 +21,52 @@ HERE = Path(__file__).parent
 HEADINGS = ("Model", "Weights at depth t", "Mixer", "Step", "Stored", "In use", "Against plain", "Gates", "Generators")
 
 
-def build_about_tab() -> None:
+def build_about_tab(shelf: ModelShelf) -> None:
     """Lay out the tab inside an open `gr.Tab`."""
+    configs = shown_configs(shelf)
     idea, use = (HERE / "idea.html").read_text("utf-8"), (HERE / "use.md").read_text("utf-8")
     with gr.Column(elem_id="about"):
         gr.HTML(f"<h2>One block, every depth</h2>{idea}")
-        gr.HTML(f'<h2>Where the weights at each depth come from</h2><div class="drawings">{picture_kinds()}</div>')
-        gr.HTML(f"<h2>The models compared</h2>{compare_kinds()}")
+        gr.HTML(
+            f'<h2>Where the weights at each depth come from</h2><div class="drawings">{picture_kinds(configs)}</div>'
+        )
+        gr.HTML(f"<h2>The models compared</h2>{compare_kinds(configs)}")
         gr.Markdown(use.replace("VERSION", tipshare.__version__))
 
 
-def picture_kinds() -> str:
+def shown_configs(shelf: ModelShelf) -> list[ModelConfig]:
+    """Every kind as the page's own model of it is, or at its default fields, in the order of every list."""
+    configs = {kind: KINDS[kind]() for kind in sorted(KINDS, key=rank_of)}
+    for name in reversed(shelf.names()):
+        # A damaged model is told of where it is used.
+        with contextlib.suppress(ValueError):
+            config = shelf.describe(name).config
+            configs[config.kind] = config
+    return list(configs.values())
+
+
+def picture_kinds(configs: Sequence[ModelConfig]) -> str:
     """A picture and a sentence for every kind."""
     return "".join(
         f"<figure>{draw_model(config)}<figcaption><h3>{_name(config)}</h3><p>{_sentence(config)}</p></figcaption></figure>"
-        for config in _configs()
+        for config in configs
     )
 
 
-def compare_kinds() -> str:
-    """A table of the kinds at their default sizes; every number is counted from the config."""
+def compare_kinds(configs: Sequence[ModelConfig]) -> str:
+    """A table of the kinds; every number is counted from the config."""
     head = "".join(f'<th scope="col">{each}</th>' for each in HEADINGS)
-    configs = _configs()
     rows = "".join(map(_row, configs))
     config = configs[0]
     sizes = (
-        f"Default sizes: {config.num_layers} depth steps, width {config.hidden_dim}, {config.num_heads} heads, "
-        f"context {config.max_position_embeddings} bytes. <b>Stored</b>: what a checkpoint holds. <b>In use</b>: what "
-        "one pass reads once the weights of all depth steps are worked out. <b>Against plain</b>: stored, beside a "
-        "plain transformer of the same width and depth."
+        f"The models of this page: {config.num_layers} depth steps, width {config.hidden_dim}, "
+        f"{config.num_heads} heads, context {config.max_position_embeddings} bytes. <b>Stored</b>: what a checkpoint "
+        "holds. <b>In use</b>: what one pass reads once the weights of all depth steps are worked out. <b>Against "
+        "plain</b>: stored, beside a plain transformer of the same width and depth."
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     label = "The models compared"
     return f'<div class="scrolls" tabindex="0" role="group" aria-label="{label}">{table}</div><p>{sizes}</p>'
-
-
-def _configs() -> list[ModelConfig]:
-    """The kinds at their default fields, in the order of every list."""
-    return [KINDS[kind]() for kind in sorted(KINDS, key=rank_of)]
 
 
 def _name(config: ModelConfig) -> str:

@@ -156,24 +156,74 @@ window.tipshare = (() => {
 
   const tint = (on) => document.body.classList.toggle("plain", !on);
 
-  // The address follows the tab that a visitor opens, so that it can be kept as a bookmark.
-  function keepTab(tab) {
+  // The address follows the tab that a visitor opens, and every tab has an address of its own: what is chosen in one is
+  // no part of a link to another. Back and forward move between tabs.
+  const parts = {};
+  const TABS = "#tabs > .tab-wrapper :is([role=tab], .overflow-dropdown button)";
+  const titleOf = (tab) => tab.textContent.trim().toLowerCase();
+  const tabOf = (address) => address.searchParams.get("tab") || titleOf(document.querySelector(TABS));
+
+  function keepTab(name) {
+    keepState();
     const address = new URL(window.location.href);
-    address.searchParams.set("tab", tab.textContent.trim().toLowerCase());
+    const before = tabOf(address);
+    if (name === before) return;
+    parts[before] = address.search;
+    const next = new URL(parts[name] || `?tab=${name}`, address);
+    const theme = address.searchParams.get("__theme");
+    if (theme) next.searchParams.set("__theme", theme);
+    window.history.pushState(null, "", next);
+  }
+
+  function goToTab() {
+    const name = tabOf(new URL(window.location.href));
+    const tab = [...document.querySelectorAll(TABS)].find((each) => titleOf(each) === name);
+    if (tab) tab.click();
+  }
+
+  // What is chosen on a tab goes into the address, so that the address alone reopens it. Browsers refuse to rewrite it
+  // for every move of a slider.
+  const chosen = new Map();
+  let soon = 0;
+
+  function keep(name, value, standard, forget) {
+    const told = (each) => (Array.isArray(each) ? each.join(";") : String(each ?? ""));
+    chosen.set(name, told(value) === told(standard) ? null : told(value));
+    forget.forEach((each) => chosen.set(each, null));
+    clearTimeout(soon);
+    soon = setTimeout(keepState, 200);
+  }
+
+  function keepState() {
+    clearTimeout(soon);
+    if (!chosen.size) return;
+    const address = new URL(window.location.href);
+    address.searchParams.set("tab", tabOf(address));
+    chosen.forEach((value, name) => {
+      if (value === null) address.searchParams.delete(name);
+      else address.searchParams.set(name, value);
+    });
+    chosen.clear();
     window.history.replaceState(null, "", address);
+  }
+
+  function copyAddress() {
+    keepState();
+    copy(window.location.href, "Link");
   }
 
   document.addEventListener("mouseover", (event) => (byteAt(event) ? show(byteAt(event)) : hide()));
   document.addEventListener("click", (event) => {
     if (!(event.target instanceof Element)) return;
     const button = event.target.closest("button[data-copy]");
-    const tab = event.target.closest("#tabs > .tab-wrapper [role=tab]");
+    const tab = event.target.closest(TABS);
     if (button) copyText(button);
-    else if (tab) keepTab(tab);
+    else if (tab) keepTab(titleOf(tab));
     else if (byteAt(event)) mark(byteAt(event));
   });
   document.addEventListener("keydown", onKey);
   document.addEventListener("focusout", () => mark(null));
   document.addEventListener("scroll", hide, true);
-  return { copyLink, download, tint };
+  window.addEventListener("popstate", goToTab);
+  return { copyAddress, copyLink, download, keep, tint };
 })();

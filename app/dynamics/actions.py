@@ -7,7 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from app.controls import whole_number
-from app.dynamics.arrays import DynamicsCache
+from app.dynamics.arrays import DynamicsCache, TextViews, WeightViews
 from app.dynamics.figures import (
     Looked,
     draw_alignment,
@@ -107,16 +107,26 @@ class DynamicsActions:
         """What the prediction after one byte depends on; place may be None for the last."""
         entry, data = self._read(model, text)
         views = self._cache.text(entry, data)
-        last = len(views.lens.ids) - 1
-        place = None if place is None else whole_number("place", place)
-        if place is not None and not 0 <= place <= last:
-            raise ValueError(f"place={place} is not a byte of this text: give 0 to {last}")
-        sensed = views.sensitivity(place)
+        sensed = views.sensitivity(self.check_place(views, place))
         left_out = ""
         if sensed.unread:
             left_out = f" The first {sensed.unread} bytes did not fit into the context."
         words = f"{_title(entry)} {html.escape(sensitivity_in_words(sensed))}{left_out}"
         return SensedViews(sensed.place, tint_bytes(views.lens.ids, sensed), _finding(words))
+
+    @staticmethod
+    def check_place(views: TextViews, place: Any) -> int | None:
+        """The number of a byte of the text; None for the last."""
+        last = len(views.lens.ids) - 1
+        place = None if place is None else whole_number("place", place)
+        if place is not None and not 0 <= place <= last:
+            raise ValueError(f"place={place} is not a byte of this text: give 0 to {last}")
+        return place
+
+    def look(self, model: str | None, text: str) -> tuple[Entry, WeightViews, TextViews]:
+        """A model with the arrays of its weights and of a text."""
+        entry, data = self._read(model, text)
+        return entry, self._cache.weights(entry), self._cache.text(entry, data)
 
     def figures(self, model: str | None, text: str, shown: str) -> TextFigures:
         """Lens and stream of a text."""

@@ -12,6 +12,10 @@ from tipshare.model.language_model import LanguageModel
 
 # Texts, and models, whose arrays are kept; a text of 256 bytes takes about two megabytes.
 MOST_KEPT = 16
+# A click on a byte is answered at once: sensitivities follow every direction of the last stream only for texts of so
+# many positions times width, and DIRECTIONS beyond. Gradients, and with them the tint, are exact either way.
+MOST_EXACT = 16 * 256
+DIRECTIONS = 16
 
 
 class WeightViews(ViewsOfModel):
@@ -67,7 +71,9 @@ class TextViews(ViewsOfModel):
         """What the prediction at a position depends on; of the last if None."""
         place = len(self.lens.ids) - 1 if place is None else place
         if place not in self._sensed:
-            self._sensed[place] = analysis.sensitivity(self.model, self.text, place)
+            size = len(self.lens.ids) * self.model.config.hidden_dim
+            directions = None if size <= MOST_EXACT else DIRECTIONS
+            self._sensed[place] = analysis.sensitivity(self.model, self.text, place, directions=directions)
         return self._sensed[place]
 
 

@@ -18,7 +18,7 @@ CIRCLE = np.exp(1j * np.linspace(0, 2 * np.pi, 73))
 
 
 def draw_eigenvalues(found: list[tuple[Entry, Spectrum]]) -> go.Figure:
-    """One small complex plane per model, all on one scale, with the unit circle."""
+    """One small complex plane per model, with the unit circle, which tells its scale."""
     if not found:
         return words_figure("None of the models has this product of weights.")
     columns = min(COLUMNS, len(found))
@@ -52,7 +52,14 @@ def draw_eigenvalues(found: list[tuple[Entry, Spectrum]]) -> go.Figure:
             row=row,
             col=column,
         )
+        # A circle is round: both axes are as long and have one unit.
+        reach = 1.08 * max(1.0, float(np.abs(values).max()))
+        same = {"range": [-reach, reach], "constrain": "domain", "row": row, "col": column}
+        figure.update_xaxes(**same)
+        figure.update_yaxes(**same, scaleanchor=f"x{place + 1 if place else ''}")
     dress(figure, height=60 + 300 * rows, legend=False)
+    # Two titles have room side by side on a phone.
+    figure.update_annotations(font={"size": 11})
     figure.update_xaxes(zeroline=True, zerolinecolor=TEXT, zerolinewidth=0.5)
     figure.update_yaxes(zeroline=True, zerolinecolor=TEXT, zerolinewidth=0.5)
     figure.update_xaxes(title="real part", row=rows)
@@ -107,7 +114,7 @@ def draw_lens(lens: Lens, shown: str) -> go.Figure:
         customdata=best,
         text=np.broadcast_to([plain(each) for each in names], values.shape),
         colorscale=SEQUENTIAL,
-        colorbar=colour_bar(title={"text": f"{shown}, {units}", "side": "top"}),
+        colorbar=colour_bar(title={"text": f"{shown}, {units}", "side": "bottom"}),
         hovertemplate="after %{text}, stopped at t = %{y}<br>%{z:.3f} " + units + "<br>%{customdata}<extra></extra>",
     )
     figure.update_yaxes(autorange="reversed", type="category", title="stopped at t", showgrid=False)

@@ -1,11 +1,9 @@
 """What is chosen in the Dynamics tab, and the link that reopens it."""
 
-import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
-from urllib.parse import urlencode
+from typing import Self
 
+from app.links import Link
 from tipshare.analysis.spectra import PRODUCTS
 
 LONGEST_TEXT = 256
@@ -44,30 +42,18 @@ class Choice:
         if not isinstance(self.t, int | float) or not 0.0 < self.t <= 1.0:
             raise ValueError(f"t={self.t!r:.40} is not a depth: t lies in (0, 1]")
 
-    def to_query(self) -> str:
-        """The query of a link to this view; defaults are left out."""
-        default = Choice()
-        fields = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
-        changed = {name: value for name, value in fields.items() if value != getattr(default, name)}
-        return "?" + urlencode({"tab": "dynamics", **changed})
-
     @classmethod
-    def of_query(cls, query: Mapping[str, str], known_models: list[str]) -> Self:
-        """The choice in the query of a link to this tab; ValueError with the value that is wrong."""
-        if query.get("tab") != "dynamics":
-            return cls()
-        fields: dict[str, Any] = {name: query[name] for name in ("text", "product", "shown") if name in query}
-        numbers = {"place": int, "t": float}
-        for name, kind in numbers.items():
-            if name in query:
-                try:
-                    fields[name] = kind(query[name])
-                except ValueError:
-                    raise ValueError(f"the link says {name}={query[name][:40]!r}, which is not a number") from None
-        model = query.get("model")
-        if model is not None and model not in known_models:
-            raise ValueError(f"the link asks for the model {model[:80]!r}, which is not here: load it at the top first")
-        return cls(model=model, **fields)
+    def of_link(cls, link: Link, known_models: list[str]) -> Self:
+        """The choice that a link to this tab asks for; ValueError with the value that is wrong."""
+        default = cls()
+        return cls(
+            model=link.one_of("model", default.model, known_models),
+            text=link.text("text", default.text, LONGEST_TEXT),
+            place=link.number("place", default.place, 0, LONGEST_TEXT - 1),
+            product=link.one_of("product", default.product, PRODUCTS),
+            t=link.number("t", default.t, 0.02, 1.0),
+            shown=link.one_of("shown", default.shown, SHOWN.values()),
+        )
 
 
 def check_text(text: str) -> bytes:

@@ -1,13 +1,16 @@
 """The Dynamics tab: eigenvalues along depth, what a prediction depends on, lenses, and how depths differ."""
 
+from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
 
 from app.dynamics.actions import DynamicsActions
+from app.dynamics.api import build_api
 from app.dynamics.settings import EXAMPLE, LONGEST_TEXT, SHOWN, Choice
 from app.errors import in_words, shown_to_user
-from app.events import ON_PAGE, QUICK
+from app.events import CHECKED, ON_PAGE
+from app.links import Link, add_copy_button, keep_in_address
 from app.plot_style import for_page
 from app.shelf import ModelShelf
 from tipshare.analysis.spectra import PRODUCTS
@@ -20,10 +23,10 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         arrival: The event of a model that was put on the shelf, whose success brings it into the list.
     """
     actions = DynamicsActions(shelf)
+    build_api(actions)
     default = Choice()
     # Whether the controls have been set from the page's address; before that nothing is drawn.
     ready = gr.State(False)
-    query = gr.State("")
 
     gr.HTML(
         '<div class="section-head"><h2>What the weights stretch and turn</h2>'
@@ -57,7 +60,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
             elem_id="dynamics-input",
         )
         read = gr.Button("Read it", variant="primary", scale=1, min_width=110, elem_id="dynamics-read")
-        link = gr.Button("Copy link", scale=1, min_width=110, elem_id="dynamics-link")
+        add_copy_button("dynamics-link")
     gr.HTML(
         '<p class="note">What did this prediction depend on? Choose a byte: the bytes before it are tinted by how much '
         "the prediction after it changes with them.</p>"
@@ -91,7 +94,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         choices = actions.of(request.session_hash).choices()
         names = [name for _, name in choices]
         try:
-            choice = Choice.of_query(dict(request.query_params), names)
+            choice = Choice.of_link(Link(dict(request.query_params), "dynamics"), names)
         except ValueError as error:
             gr.Warning(in_words(error))
             choice = Choice()
@@ -123,44 +126,45 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
             for_page(views.alignment, "cka"),
         )
 
-    def draw_all(
-        request: gr.Request,
-        is_ready: bool,
-        name: str,
-        t: float,
-        chosen: str | None,
-        words: str,
-        at: float | None,
-        what: str,
-    ) -> tuple:
-        """Everything; nothing before the controls are set."""
-        if not is_ready:
-            return (gr.skip(),) * len(everything)
-        drawn = *draw_spectra(request, name, t), *draw_sensed(request, chosen, words, at)
-        return *drawn, *draw_text(request, chosen, words, what)
-
-    def draw_if_open(request: gr.Request, is_ready: bool, *values: Any) -> tuple:
-        """Everything, if the address opens this tab."""
-        return draw_all(request, is_ready and request.query_params.get("tab") == "dynamics", *values)
+    def draw_at(request: gr.Request, chosen: str | None, words: str, at: float | None, what: str) -> tuple:
+        return *draw_sensed(request, chosen, words, at), *draw_text(request, chosen, words, what)
 
     def draw_new(request: gr.Request, chosen: str | None, words: str, what: str) -> tuple:
-        return *draw_sensed(request, chosen, words, None), *draw_text(request, chosen, words, what)
+        return draw_at(request, chosen, words, None, what)
 
-    def link_to(name: str, t: float, chosen: str | None, words: str, at: float | None, what: str) -> str:
-        last = None if at is None else int(at)
-        return Choice(chosen, words, last, name, t, what).to_query()
+    def when_ready(draw: Callable[..., tuple], outputs: list[Any], *, is_arrival: bool) -> Callable[..., tuple]:
+        """The drawing, once the controls are set; on arrival only if the address opens this tab."""
+
+        def drawn(request: gr.Request, is_ready: bool, *values: Any) -> tuple:
+            is_here = not is_arrival or request.query_params.get("tab") == "dynamics"
+            return draw(request, *values) if is_ready and is_here else (gr.skip(),) * len(outputs)
+
+        return drawn
 
     weight_views = [spectra_words, eigenvalues, magnitudes]
     sensed_views = [sensed, place, sensed_words]
     text_views = [lens_words, lens, stream_words, updates, alignment]
-    everything = [*weight_views, *sensed_views, *text_views]
     controls = [product, depth, model, text, place, shown]
+    for name, control in {"product": product, "t": depth, "place": place, "shown": shown}.items():
+        keep_in_address(control, name, control.value)
+    keep_in_address(model, "model", None, forget=("place",))
+    keep_in_address(text, "text", default.text, forget=("place",), on=[text.submit, read.click])
 
-    filled = demo.load(fill, None, [ready, *controls], api_name="open_dynamics", **QUICK)
-    filled.success(
-        shown_to_user(draw_if_open), [ready, *controls], everything, api_name="dynamics_on_arrival", **ON_PAGE
-    )
-    tab.select(shown_to_user(draw_all), [ready, *controls], everything, api_name="draw_dynamics", **ON_PAGE)
+    filled = demo.load(fill, None, [ready, *controls], api_name="open_dynamics", **CHECKED)
+    # The weights first: they are there while the text is still read.
+    for event, is_arrival, name in (
+        (filled.success, True, "dynamics_on_arrival"),
+        (tab.select, False, "draw_dynamics"),
+    ):
+        first = when_ready(draw_spectra, weight_views, is_arrival=is_arrival)
+        read_text = when_ready(draw_at, [*sensed_views, *text_views], is_arrival=is_arrival)
+        event(shown_to_user(first), [ready, product, depth], weight_views, api_name=name, **ON_PAGE).success(
+            shown_to_user(read_text),
+            [ready, model, text, place, shown],
+            [*sensed_views, *text_views],
+            api_name=f"{name}_text",
+            **ON_PAGE,
+        )
     for number, event in enumerate((tab.select, arrival.success)):
         event(
             shown_to_user(list_models),
@@ -197,9 +201,6 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         api_name="draw_sensitivity",
         **ON_PAGE,
         trigger_mode="always_last",
-    )
-    link.click(shown_to_user(link_to), controls, query, api_name="link_to_dynamics", **ON_PAGE).success(
-        None, query, None, js="(query) => tipshare.copyLink(query)"
     )
 
 

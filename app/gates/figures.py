@@ -74,7 +74,7 @@ def draw_heat_map(looked: Looked, name: str, order: str = "value", colour: str =
         low = scale.middle - reach if scale.low is None else scale.low
         high = scale.middle + reach if scale.high is None else scale.high
         share = 1 / len(scales)
-        bar = colour_bar(len=0.9 * share, x=(number + 0.5) * share, title={"text": scale.title, "side": "top"})
+        bar = colour_bar(len=0.9 * share, x=(number + 0.5) * share, title={"text": scale.title, "side": "bottom"})
         axis = {"colorscale": diverging(low, scale.middle, high), "cmin": low, "cmax": high, "colorbar": bar}
         figure.update_layout({_axis_number(number): axis})
     figure.update_layout(margin={"b": 96})

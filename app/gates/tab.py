@@ -1,21 +1,25 @@
 """The Gates tab: controls on the left, what they show on the right; weights and hidden states below."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
 from gradio.components.plot import PlotData
 
-from app.errors import shown_to_user
+from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
-from app.gates.actions import GateActions
+from app.gates.actions import LONGEST_PROMPT, GateActions
 from app.gates.api import build_api
 from app.gates.arrays import MEANINGS, NAMES
 from app.gates.figures import COLOURS, ORDERS
+from app.links import Link, add_copy_button, keep_in_address
 from app.plot_style import for_page
 from app.shelf import ModelShelf
 
 NOBODY = ""
 ALL_WEIGHTS = ""
+PROMPT = "The history of"
+DEPTH = 0.5
 
 
 def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
@@ -35,7 +39,8 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
                 _places(tuple(NAMES)), value="up", label="Look at", info=MEANINGS["up"], elem_id="gates-place"
             )
             order = gr.Dropdown(list(ORDERS.items()), value="value", label="Order of units", elem_id="gates-order")
-            colour = gr.Radio(list(COLOURS.items()), value="value", label="Colour shows")
+            colour = gr.Radio(list(COLOURS.items()), value="value", label="Colour shows", elem_id="gates-colour")
+            add_copy_button("gates-link")
         with gr.Column(scale=3, min_width=320):
             words = gr.HTML(elem_id="gates-words")
             heat_map = _figure("Every unit at every depth step", "gates-heat-map")
@@ -44,7 +49,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         spread = _figure("Distribution at every depth step", "gates-distributions")
     with gr.Row():
         with gr.Column(scale=1, min_width=260):
-            depth = gr.Slider(0.02, 1.0, value=0.5, step=0.02, label="Depth t", elem_id="gates-depth")
+            depth = gr.Slider(0.02, 1.0, value=DEPTH, step=0.02, label="Depth t", elem_id="gates-depth")
             gr.HTML(
                 '<p class="note">Move through depth. Kinds with weights per layer show the layer nearest to t; '
                 "the others have weights at every t, also between the depths they were trained at.</p>"
@@ -70,21 +75,29 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         "the last byte after every depth step.</p></div>"
     )
     with gr.Row(equal_height=True):
-        prompt = gr.Textbox("The history of", label="Prompt", lines=1, scale=4, min_width=240, elem_id="gates-prompt")
+        prompt = gr.Textbox(PROMPT, label="Prompt", lines=1, scale=4, min_width=240, elem_id="gates-prompt")
         go_on = gr.Button("Follow it", variant="primary", scale=1, min_width=120, elem_id="gates-follow")
     path_words = gr.HTML(elem_id="gates-path-words")
     with gr.Row():
         predictions = _figure("Next byte if it stopped here", "gates-predictions")
         path = _figure("Hidden state of the last byte", "gates-path")
 
-    def list_models(request: gr.Request, chosen: str | None, compared: str | None) -> tuple[dict, dict]:
+    def list_models(request: gr.Request, chosen: str | None, compared: str | None) -> list[Any]:
+        """The lists of models; what a link asks for when they are listed first."""
         mine = actions.of(request.session_hash)
         choices = mine.choices()
         names = [name for _, name in choices]
-        return (
+        others: Sequence[Any] = [gr.skip()] * len(controls)
+        if chosen is None:
+            try:
+                chosen, compared, *others = read_link(Link(dict(request.query_params), "gates"), names)
+            except ValueError as error:
+                gr.Warning(in_words(error))
+        return [
             gr.update(choices=choices, value=chosen if chosen in names else mine.default()),
             gr.update(choices=[("nothing", NOBODY), *choices], value=compared if compared in names else NOBODY),
-        )
+            *others,
+        ]
 
     def draw(
         request: gr.Request, chosen: str | None, compared: str | None, name: str | None, units: str, shown: str
@@ -108,8 +121,14 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         told, said, moved = actions.of(request.session_hash).follow(chosen, compared, text)
         return told, for_page(said, "predictions_along_depth"), for_page(moved, "hidden_path")
 
-    lists: dict[str, Any] = {"inputs": [model, other], "outputs": [model, other], "show_progress": "hidden"}
-    tab.select(shown_to_user(list_models), **lists, api_name="list_gate_models", **ON_PAGE)
+    controls = [place, order, colour, depth, weight, prompt]
+    keep_in_address(model, "model", None)
+    keep_in_address(other, "other", NOBODY)
+    keep_in_address(prompt, "prompt", PROMPT, on=[prompt.blur, prompt.submit])
+    for name, control in {"place": place, "order": order, "colour": colour, "t": depth, "weight": weight}.items():
+        keep_in_address(control, name, control.value)
+    lists: dict[str, Any] = {"inputs": [model, other], "outputs": [model, other, *controls], "show_progress": "hidden"}
+    opened = tab.select(shown_to_user(list_models), **lists, api_name="list_gate_models", **ON_PAGE)
     arrival.success(shown_to_user(list_models), **lists, api_name="list_gate_models_again", api_visibility="private")
     gr.on(
         [model.change, other.change, place.input, order.input, colour.input],
@@ -130,15 +149,10 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         trigger_mode="always_last",
         show_progress="hidden",
     )
-    gr.on(
-        [tab.select, weight.input],
-        shown_to_user(draw_weights),
-        weight,
-        [weight_words, similarity, norms],
-        api_name="compare_weights",
-        **ON_PAGE,
-        trigger_mode="always_last",
-    )
+    drawn: dict[str, Any] = {"inputs": weight, "outputs": [weight_words, similarity, norms]}
+    drawn |= {"trigger_mode": "always_last"}
+    weight.input(shown_to_user(draw_weights), **drawn, api_name="compare_weights", **ON_PAGE)
+    opened.success(shown_to_user(draw_weights), **drawn, api_name="compare_weights_first", api_visibility="private")
     gr.on(
         [model.change, other.change, prompt.submit, go_on.click],
         shown_to_user(follow),
@@ -148,6 +162,20 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         **ON_PAGE,
         trigger_mode="always_last",
     )
+
+
+def read_link(link: Link, models: Sequence[str]) -> list[Any]:
+    """The model, the one it is compared with, and the other controls; ValueError if a link has a value they cannot."""
+    return [
+        link.one_of("model", None, models),
+        link.one_of("other", NOBODY, models),
+        link.one_of("place", "up", NAMES),
+        link.one_of("order", "value", ORDERS.values()),
+        link.one_of("colour", "value", COLOURS.values()),
+        link.number("t", DEPTH, 0.02, 1.0),
+        link.one_of("weight", ALL_WEIGHTS, NAMES),
+        link.text("prompt", PROMPT, LONGEST_PROMPT),
+    ]
 
 
 def _figure(label: str, elem_id: str) -> gr.Plot:

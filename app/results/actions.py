@@ -8,7 +8,17 @@ from typing import Any
 import plotly.graph_objects as go
 
 from app.plot_style import words_figure
-from app.results.data import EVERY_CORPUS, choose, corpora, default_group, default_labels, fitting, has_yours, is_yours
+from app.results.data import (
+    EVERY_CORPUS,
+    all_groups,
+    choose,
+    corpora,
+    default_group,
+    default_labels,
+    fitting,
+    has_yours,
+    is_yours,
+)
 from app.results.figures import draw
 from app.results.tables import COLUMNS, dressed_table
 from app.results.words import headline_html, message_html, notes_html, published_html, significance_html
@@ -59,6 +69,18 @@ class Board:
 def bundled_board(groups: tuple[RunGroup, ...]) -> Board:
     """That of the bundled records, the same for all visitors."""
     return Board(groups)
+
+
+def begin() -> tuple[Controls, str, dict[str, Any]]:
+    """The choices, the headline and the table that the tab opens with; nothing if the records cannot be read."""
+    try:
+        groups = all_groups()
+        chosen = control(groups, None, EVERY_CORPUS, None)
+        selection = choose(groups, chosen.group, chosen.chosen)
+    except ValueError:
+        # What is wrong with them is said when the tab is opened.
+        return Controls([], EVERY_CORPUS, [], None, [], []), "", {"headers": list(COLUMNS), "data": []}
+    return chosen, headline_html(selection), dressed_table([selection])
 
 
 def control(

@@ -1,26 +1,30 @@
 """The Results tab: headline, controls, table and figures, all from records."""
 
 import html
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import gradio as gr
 
 from app.controls import texts
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
+from app.links import Link, add_copy_button, keep_in_address
 from app.plot_style import for_page
-from app.results.actions import control, table_selections
+from app.results.actions import begin, control, table_selections
 from app.results.api import build_api
 from app.results.choices import MOST_AVERAGED, ResultsChoice
-from app.results.data import EVERY_CORPUS, choose
+from app.results.data import EVERY_CORPUS, choose, corpora
 from app.results.figures import draw
 from app.results.files import write_figure, write_table
 from app.results.tables import COLUMNS, TYPES
 from app.results.uploads import NOTHING, Uploads
 from app.results.words import uploaded_html
-from training.results.selection import Selection
+from training.results.groups import RunGroup, Unit
+from training.results.rows import Source
+from training.results.selection import Against, Selection
 from training.results.views import FIGURES
 from training.results.views.curves import curves_view
 from training.results.views.losses import parameters_view
@@ -29,6 +33,7 @@ from training.results.views.losses import parameters_view
 HERE: dict[str, Any] = {**ON_PAGE, "concurrency_id": "results", "concurrency_limit": 2}
 # The link has its address a moment after the event ends.
 PRESS = "() => setTimeout(() => document.querySelector('#results-file').click(), 80)"
+CURVES = ["validation", "training"]
 TITLES = {
     "loss": "Loss by model, with 95 % interval and seeds",
     "loss_against_parameters": "Loss against what a model costs",
@@ -47,17 +52,36 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     uploaded = gr.State(NOTHING)
     # The recipe whose models are listed, and the upload they were listed with.
     listed = gr.State((None, NOTHING))
-    headline = gr.HTML(elem_id="results-headline")
+    # What stands above the first figure is there from the beginning, so that nothing moves when the tab is drawn.
+    first, told, lines = begin()
+    headline = gr.HTML(told, elem_id="results-headline")
     with gr.Row():
-        corpus = gr.Dropdown([("all", EVERY_CORPUS)], value=EVERY_CORPUS, label="Corpus", elem_id="results-corpus")
-        recipe = gr.Dropdown([], label="Recipe", elem_id="results-recipe", scale=2, min_width=240)
+        corpus = gr.Dropdown(
+            [("all", EVERY_CORPUS), *((each, each) for each in first.corpora)],
+            value=first.corpus,
+            label="Corpus",
+            elem_id="results-corpus",
+            min_width=120,
+        )
+        recipe = gr.Dropdown(
+            first.groups, value=first.group, label="Recipe", elem_id="results-recipe", scale=3, min_width=300
+        )
         source = gr.Radio(
-            ["measured", "published", "both"], value="measured", label="Show", scale=2, elem_id="results-source"
+            ["measured", "published", "both"],
+            value="measured",
+            label="Show",
+            scale=2,
+            min_width=310,
+            elem_id="results-source",
         )
         unit = gr.Radio(
-            [("nats per byte", "nats"), ("bits per byte", "bits")], value="nats", label="Unit", elem_id="results-unit"
+            [("nats per byte", "nats"), ("bits per byte", "bits")],
+            value="nats",
+            label="Unit",
+            min_width=280,
+            elem_id="results-unit",
         )
-    models = gr.CheckboxGroup([], label="Models", elem_id="results-models")
+    models = gr.CheckboxGroup(first.models, value=first.chosen, label="Models", elem_id="results-models")
     published = gr.HTML(elem_id="results-published", visible=False)
     plots, pdfs, data = {}, {}, {}
 
@@ -75,6 +99,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
         elem_id="results-against",
     )
     table = gr.Dataframe(
+        lines,
         headers=list(COLUMNS),
         datatype=TYPES,
         label="Results",
@@ -87,6 +112,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     )
     with gr.Row(elem_classes="figure-files"):
         every_recipe = gr.Checkbox(label="All recipes in the table", container=False, elem_id="results-every")
+        add_copy_button("results-link")
         table_csv = gr.Button("Table as CSV", size="sm", elem_id="results-csv")
         table_latex = gr.Button("Table as LaTeX", size="sm", elem_id="results-latex")
     notes = gr.HTML(elem_id="results-notes")
@@ -96,7 +122,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
         with gr.Column(min_width=320):
             figure("learning_curves")
             with gr.Row():
-                which = gr.Radio(["validation", "training"], value="validation", label="Loss of")
+                which = gr.Radio(CURVES, value=CURVES[0], label="Loss of", elem_id="results-curve")
                 window = gr.Slider(1, MOST_AVERAGED, value=1, step=1, label="Smoothing: points averaged")
     with gr.Row():
         with gr.Column(min_width=320):
@@ -115,6 +141,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     file = gr.DownloadButton("File", visible="hidden", elem_id="results-file")
 
     def update(
+        request: gr.Request,
         upload_name: str,
         listed: tuple[str | None, str],
         place: str,
@@ -129,11 +156,19 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     ) -> tuple[Any, ...]:
         """Bring the controls and all that is shown to one state, whatever was changed."""
         board = uploads.board(upload_name)
-        choice = ResultsChoice.of_controls(wanted, loss_of, points, counted_in, cost)
+        asked: Sequence[Any] = [wanted, every, loss_of, points, counted_in, cost]
         labels = texts("models", labels)
         # The list of models follows the recipe: labels of another recipe's list say nothing about this one.
-        is_new = upload_name != listed[1]
-        chosen = control(board.groups, name, place, labels if listed[0] == name else None, show_uploaded=is_new)
+        mine = labels if listed[0] == name else None
+        if listed[0] is None:
+            try:
+                link = Link(dict(request.query_params), "results")
+                place, name, mine, *asked = read_link(link, board.groups, name, asked)
+            except ValueError as error:
+                gr.Warning(in_words(error))
+        wanted, every, loss_of, points, counted_in, cost = asked
+        choice = ResultsChoice.of_controls(wanted, loss_of, points, counted_in, cost)
+        chosen = control(board.groups, name, place, mine, show_uploaded=upload_name != listed[1])
         results = board.show(
             chosen.group,
             tuple(chosen.chosen),
@@ -141,10 +176,10 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
             corpus=chosen.corpus,
             **choice.fields(),
         )
-        corpora = [("all", EVERY_CORPUS), *((each, each) for each in chosen.corpora)]
+        places = [("all", EVERY_CORPUS), *((each, each) for each in chosen.corpora)]
         return (
             (chosen.group, upload_name),
-            gr.update(choices=corpora, value=chosen.corpus),
+            gr.update(choices=places, value=chosen.corpus),
             gr.update(choices=chosen.groups, value=chosen.group),
             gr.update(choices=chosen.models, value=chosen.chosen),
             results.headline,
@@ -153,6 +188,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
             gr.update(value=results.published, visible=bool(results.published)),
             results.significance,
             *(for_page(results.figures[each], each) for each in plots),
+            *asked,
         )
 
     def draw_curves(*values: Any) -> Any:
@@ -189,6 +225,13 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     def save_figure(figure: str, form: str, *values: Any) -> str:
         return str(write_figure(selected(*values), figure, form, Path(file.GRADIO_CACHE)))
 
+    others = [source, every_recipe, which, window, unit, against]
+    names = ("show", "all", "curve", "smoothing", "unit", "against")
+    for name, shown in zip(names, others, strict=True):
+        keep_in_address(shown, name, shown.value)
+    keep_in_address(corpus, "corpus", EVERY_CORPUS, forget=("recipe", "models"))
+    keep_in_address(recipe, "recipe", None, forget=("models",))
+    keep_in_address(models, "models", None)
     selection = [uploaded, recipe, models, source, which, window, unit, against]
     # One event for all controls: what is drawn and what is listed can never belong to different choices. A page that is
     # a moment behind sends values of the old lists, so Gradio must not check them against the new: `control` does.
@@ -196,7 +239,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
         [tab.select, uploaded.change, *(each.input for each in (corpus, recipe, models, source, every_recipe, unit))],
         shown_to_user(update),
         [uploaded, listed, corpus, recipe, models, source, every_recipe, which, window, unit, against],
-        [listed, corpus, recipe, models, headline, table, notes, published, significance, *plots.values()],
+        [listed, corpus, recipe, models, headline, table, notes, published, significance, *plots.values(), *others],
         api_name="show_results",
         preprocess=False,
         **HERE,
@@ -232,6 +275,29 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     for name in FIGURES:
         for button, form in ((pdfs[name], "pdf"), (data[name], "csv")):
             _download(button, partial(save_figure, name, form), selection, file, f"{name}_{form}")
+
+
+def read_link(link: Link, groups: Sequence[RunGroup], recipe: str | None, others: Sequence[Any]) -> list[Any]:
+    """Corpus, recipe, models (None for those to begin with) and the other controls, as a link asks for them.
+
+    Args:
+        recipe: Without one in the link.
+        others: Source, all recipes, curve, smoothing, unit and cost without any in the link.
+    """
+    source, every, curve, window, unit, cost = others
+    name = link.one_of("recipe", recipe, [each.name for each in groups])
+    labels = next((each.labels for each in groups if each.name == name), ())
+    return [
+        link.one_of("corpus", EVERY_CORPUS, corpora(groups)),
+        name,
+        link.some_of("models", None, labels),
+        link.one_of("show", source, get_args(Source)),
+        link.one_of("all", str(every).lower(), ("true", "false")) == "true",
+        link.one_of("curve", curve, CURVES),
+        link.number("smoothing", window, 1, MOST_AVERAGED),
+        link.one_of("unit", unit, get_args(Unit)),
+        link.one_of("against", cost, get_args(Against)),
+    ]
 
 
 def _download(button: gr.Button, save: Any, inputs: list, file: gr.DownloadButton, api_name: str) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import gradio as gr
 
-from app.errors import shown_to_user
-from app.events import ON_PAGE, QUICK
+from app.errors import in_words, shown_to_user
+from app.events import CHECKED, ON_PAGE, QUICK
+from app.links import Link, add_copy_button, keep_in_address
 from app.plot_style import for_page
 from app.shelf import ModelShelf
 from app.train.actions import TrainActions, View
@@ -15,7 +16,7 @@ from app.train.choices import NOTHING, RECIPE, options_of
 from app.train.figures import draw_depths, draw_losses, draw_units
 from app.train.line import LEFT
 from app.train.session import Snapshot
-from app.train.settings import BUILTIN, LEAST_STEPS, MOST_STEPS, MOST_TEXT, PASTED, WIDTHS, TrainingRequest
+from app.train.settings import BUILTIN, LEAST_STEPS, MOST_SEED, MOST_STEPS, MOST_TEXT, PASTED, WIDTHS, TrainingRequest
 from app.train.words import ABOUT, LIMITS, show_kept, show_left, show_samples, show_state, show_waiting
 from tipshare.config import KINDS
 from tipshare.kinds import title_of
@@ -60,6 +61,7 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
             with gr.Row():
                 go = gr.Button("Train", variant="primary", min_width=110, elem_id="train-go")
                 stop = gr.Button("Stop", variant="stop", min_width=80, interactive=False, elem_id="train-stop")
+            add_copy_button("train-link")
             file = gr.DownloadButton("Download checkpoint", visible=False, elem_id="train-file")
             kept = gr.HTML(elem_id="train-kept")
         with gr.Column(scale=3, min_width=320):
@@ -88,6 +90,18 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
     def offer(chosen: str) -> dict[str, Any]:
         return gr.update(choices=_choices(chosen), value=NOTHING)
 
+    def fill(request: gr.Request) -> list[Any]:
+        """The controls as a link asks for them."""
+        try:
+            return read_link(Link(dict(request.query_params), "train"))
+        except ValueError as error:
+            gr.Warning(in_words(error))
+            return [gr.skip()] * 6
+
+    defaults = {"kind": kind, "choice": choice, "source": source, "steps": steps, "width": width, "seed": seed}
+    for name, control in defaults.items():
+        keep_in_address(control, name, control.value, forget=("choice",) if name == "kind" else ())
+    demo.load(fill, None, [*defaults.values()], api_name="open_train", **CHECKED)
     run = go.click(
         shown_to_user(on_train),
         controls,
@@ -106,6 +120,19 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
     kind.input(offer, kind, choice, api_name="offer_choices", **QUICK)
     source.change(lambda wanted: gr.update(visible=wanted == PASTED), source, text, api_name="offer_text", **QUICK)
     demo.unload(on_leave)
+
+
+def read_link(link: Link) -> list[Any]:
+    """Kind, choice, text, steps, width and seed, as a link asks for them."""
+    kind = link.one_of("kind", FIRST, KINDS)
+    return [
+        kind,
+        gr.update(choices=_choices(kind), value=link.one_of("choice", NOTHING, options_of(kind))),
+        link.one_of("source", BUILTIN, (BUILTIN, PASTED)),
+        link.number("steps", RECIPE.num_steps, LEAST_STEPS, MOST_STEPS),
+        int(link.one_of("width", str(RECIPE.model["hidden_dim"]), map(str, WIDTHS))),
+        link.number("seed", 0, 0, MOST_SEED),
+    ]
 
 
 class _Page:

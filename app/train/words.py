@@ -76,8 +76,8 @@ def show_samples(now: Snapshot | None) -> str:
 def show_kept(label: str, command: str) -> str:
     """What can be done with a result."""
     return (
-        f'<p class="finding">It is in the lists of models of <em>Generate</em> and <em>Gates</em> as '
-        f"<em>{html.escape(label)}</em>, for you only. To repeat it in a terminal:</p>"
+        f'<p class="finding">It is in the lists of models of <em>Generate</em>, <em>Gates</em> and '
+        f"<em>Dynamics</em> as <em>{html.escape(label)}</em>, for you only. To repeat it in a terminal:</p>"
         f'<pre class="command" tabindex="0">{html.escape(command)}</pre>'
     )
 

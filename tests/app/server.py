@@ -44,9 +44,9 @@ class Server:
 
 @contextlib.contextmanager
 def running_demo(
-    checkpoints: Path, log: Path, program: Sequence[str] = ("app.py",), **environment: str
+    checkpoints: Path, log: Path, program: Sequence[str] = ("app.py",), *, root: Path = ROOT, **environment: str
 ) -> Iterator[Server]:
-    """Serve the demo on a free port of 127.0.0.1, and end it afterwards."""
+    """Serve the demo of a checkout on a free port of 127.0.0.1, and end it afterwards."""
     port, hold = free_port(), log.parent / "hold"
     settings = {
         **os.environ,
@@ -65,7 +65,7 @@ def running_demo(
     }
     with log.open("w") as out:
         process = subprocess.Popen(
-            [sys.executable, *program], cwd=ROOT, env=settings, stdout=out, stderr=subprocess.STDOUT
+            [sys.executable, *program], cwd=root, env=settings, stdout=out, stderr=subprocess.STDOUT
         )
     server = Server(f"http://127.0.0.1:{port}", process, log, hold)
     try:

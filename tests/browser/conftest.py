@@ -60,12 +60,14 @@ def server(tmp_path_factory) -> Iterator[Server]:
 def open_page(browser, server) -> Iterator[OpenPage]:
     """`open_page("?tab=gates", width=390, theme="dark")`: a page that is ready to use.
 
-    Give `address` for another server than the shared one.
+    Give `address` for another server than the shared one, and a `script` that runs before those of the page.
     """
     problems: list[str] = []
     contexts = []
 
-    def opened(query: str = "", *, width: int = 1280, theme: str = "light", address: str = server.address) -> Page:
+    def opened(
+        query: str = "", *, width: int = 1280, theme: str = "light", address: str = server.address, script: str = ""
+    ) -> Page:
         context = browser.new_context(
             viewport={"width": width, "height": 900}, accept_downloads=True, color_scheme=theme, reduced_motion="reduce"
         )
@@ -74,6 +76,7 @@ def open_page(browser, server) -> Iterator[OpenPage]:
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         watch(page, address, problems)
+        page.add_init_script(script)
         mark = "&" if query else "?"
         page.goto(f"{address}/{query}{mark}__theme={theme}")
         page.get_by_role("tablist").first.wait_for()
@@ -102,6 +105,11 @@ def watch(page: Page, address: str, problems: list[str]) -> None:
     page.on("console", on_console)
     page.on("pageerror", on_error)
     page.on("request", on_request)
+
+
+def query_of(page: Page) -> str:
+    """What is chosen, from the page's address: all but the theme, which `open_page` adds itself."""
+    return "?" + re.sub(r"&?__theme=\w+", "", page.url.partition("?")[2])
 
 
 def take_screenshot(page: Page, name: str) -> Path:

@@ -18,6 +18,7 @@ from tests.browser.conftest import CHROMIUM, FLAGS, PATIENCE, WIDTHS
 FIRST = {
     "generate": "#cards .facts",
     "gates": "#gates-heat-map .main-svg",
+    "dynamics": "#dynamics-eigenvalues .main-svg",
     "train": "#train-losses .main-svg",
     "results": "#results-loss_against_parameters .main-svg",
     "about": "#about table",
@@ -68,7 +69,6 @@ def open_address(browser: Browser, address: str, first: str | None, width: int) 
     page.goto(address)
     page.evaluate(OBSERVE)
     page.locator(first or "#tabs").first.wait_for()
-    page.wait_for_load_state("networkidle")
     count = -1
     while (seen := page.evaluate("window.shifts.length")) != count:
         count = seen

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from app.page import TABS
 from tests.app.server import ROOT, running_demo
-from tests.browser import test_gates, test_results
+from tests.browser import test_dynamics, test_gates, test_results
 from tests.browser.conftest import CHROMIUM, FLAGS, PATIENCE
 
 FOLDER = ROOT / "docs"
@@ -43,6 +43,8 @@ def show(page: Page, tab: str) -> None:
         expect(page.locator("#line")).to_contain_text("Finished")
     elif tab == "gates":
         test_gates.wait_for_figures(page)
+    elif tab == "dynamics":
+        test_dynamics.wait_for_figures(page)
     elif tab == "results":
         test_results.wait_for_figures(page)
     elif tab == "train":

@@ -4,7 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser import test_gates, test_results
+from tests.browser import test_dynamics, test_gates, test_results
 from tests.browser.conftest import THEMES
 
 GRAVE = ("serious", "critical")
@@ -15,10 +15,14 @@ MOST_TABS = 150
 def wait_until_drawn(page: Page, tab: str) -> None:
     if tab == "Gates":
         test_gates.wait_for_figures(page)
+    elif tab == "Dynamics":
+        test_dynamics.wait_for_figures(page)
     elif tab == "Results":
         test_results.wait_for_figures(page)
     elif tab == "Generate":
         expect(page.locator("#cards .facts").first).to_contain_text("nats/byte")
+    elif tab == "Train":
+        expect(page.locator("#train-losses .main-svg").first).to_be_visible()
 
 
 def violations(page: Page, tab: str) -> list[str]:
@@ -36,7 +40,7 @@ def violations(page: Page, tab: str) -> list[str]:
 def test_axe_finds_nothing_serious_on_any_tab(open_page, theme):
     page = open_page(theme=theme)
     found = []
-    for tab in ("Generate", "Gates", "Train", "Results", "About"):
+    for tab in ("Generate", "Gates", "Dynamics", "Train", "Results", "About"):
         page.get_by_role("tab", name=tab, exact=True).click()
         wait_until_drawn(page, tab)
         found += violations(page, tab)

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import WIDTHS, take_screenshot
+from tests.browser.conftest import WIDTHS, query_of, take_screenshot
 from tipshare.kinds import LOOKS
 
 FIGURES = ("eigenvalues", "magnitudes", "lens", "updates", "alignment")
@@ -43,7 +43,7 @@ def test_a_byte_is_chosen_and_a_link_reopens_the_view(open_page):
     expect(page.locator("#dynamics-text-words")).not_to_have_text(before)
     page.get_by_role("button", name="Copy link").click()
     page.wait_for_url("**place=2**")
-    again = open_page("?" + page.url.split("?")[1].split("&__theme")[0])
+    again = open_page(query_of(page))
     expect(again.locator("#dynamics-text button.chosen")).to_have_attribute("data-place", "2")
     expect(again.locator("#dynamics-text-words")).to_contain_text("Standard:")
     expect(again.locator("#dynamics-spectra-words")).to_contain_text("eigenvalues of query-key")

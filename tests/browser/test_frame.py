@@ -1,9 +1,11 @@
 """The frame of the page: tabs and their addresses, loading a model, pictures of every tab."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import THEMES, WIDTHS, take_screenshot
+from tests.browser.measure import OBSERVE
+from tests.browser.test_accessibility import wait_until_drawn
 
 # Tab -> something that is there once the tab is drawn. Gates and Results have tests of their own that draw them.
 DRAWN = {"Generate": ("#cards .facts", "nats/byte"), "About": ("#about table", "Generators")}
@@ -21,13 +23,56 @@ def test_an_address_opens_its_tab_without_overflow(open_page, name, width, theme
     take_screenshot(page, f"{name.lower()}-{width}-{theme}")
 
 
-def test_the_address_follows_the_tab(open_page):
-    page = open_page("?seed=7")
-    page.get_by_role("tab", name="About", exact=True).click()
+# Note every tab that was open at any moment, however short.
+WATCH = """
+window.opened = new Set();
+new MutationObserver(() => {
+  const tab = document.querySelector("#tabs [role=tab][aria-selected=true]");
+  if (tab) window.opened.add(tab.textContent.trim());
+}).observe(document, {subtree: true, childList: true, attributes: true});
+"""
+
+
+@pytest.mark.parametrize("written", ["About", "ABOUT", "about"])
+def test_the_tab_that_was_asked_for_is_open_from_the_first_moment(open_page, written):
+    page = open_page(f"?tab={written}", script=WATCH)
+    expect(page.locator("#about table").first).to_contain_text("Generators")
+    assert page.evaluate("[...window.opened]") == ["About"]
+    assert "tab=about" in page.url
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_back_and_forward_move_between_tabs(open_page, width):
+    page = open_page("?seed=7", width=width)
+    selected = page.locator("#tabs [role=tab][aria-selected=true]")
+    go_to(page, "Gates")
+    page.wait_for_url("**tab=gates**")
+    assert "seed=7" not in page.url  # what is chosen on Generate is no part of a link to Gates
+    go_to(page, "About")
     page.wait_for_url("**tab=about**")
-    assert "seed=7" in page.url
-    page.reload()
-    expect(page.get_by_role("tab", name="About", exact=True)).to_have_attribute("aria-selected", "true")
+    for step, name in (("back", "Gates"), ("back", "Generate"), ("forward", "Gates"), ("forward", "About")):
+        page.evaluate(f"history.{step}()")
+        expect(selected).to_have_text(name)
+        assert ("seed=7" in page.url) == (name == "Generate")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["Gates", "Dynamics", "Train", "Results", "About"])
+def test_nothing_moves_while_a_tab_is_drawn(open_page, name, width):
+    page = open_page(f"?tab={name.lower()}", width=width)
+    page.evaluate(OBSERVE)
+    wait_until_drawn(page, name)
+    page.wait_for_function("document.querySelectorAll('.progress-text').length === 0")
+    assert page.evaluate("window.shifts.reduce((sum, each) => sum + each, 0)") < 0.1
+
+
+def go_to(page: Page, name: str) -> None:
+    """Open a tab as a visitor does; on a phone it may be in the menu of those that have no room."""
+    tab = page.get_by_role("tab", name=name, exact=True)
+    if not tab.is_visible():
+        page.get_by_label("More tabs").click()
+        tab = page.locator(".overflow-dropdown").get_by_text(name, exact=True)
+    tab.click()
 
 
 def test_a_bad_hub_id_is_told_in_words(open_page):

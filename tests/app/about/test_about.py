@@ -10,7 +10,7 @@ import pytest
 
 import tipshare
 from app.about.picture import draw_model
-from app.about.tab import HERE, compare_kinds
+from app.about.tab import HERE, compare_kinds, shown_configs
 from tipshare.kinds import colour_of
 from training.results.formatting import count_in_words
 
@@ -19,7 +19,8 @@ USE = (HERE / "use.md").read_text(encoding="utf-8")
 
 
 def test_the_table_counts_every_kind():
-    rows = re.findall(r"<tr>.*?</tr>", compare_kinds())[1:]
+    configs = [tipshare.preset(kind) for kind in ("standard", "neural-ode", "time-indexed-mlp", "time-indexed-ssm")]
+    rows = re.findall(r"<tr>.*?</tr>", compare_kinds(configs))[1:]
     assert len(rows) == len(tipshare.KINDS)
     for kind, row in zip(("standard", "neural-ode", "time-indexed-mlp", "time-indexed-ssm"), rows, strict=True):
         config = tipshare.preset(kind)
@@ -28,6 +29,12 @@ def test_the_table_counts_every_kind():
     assert "the same" in rows[0]
     assert "x more" in rows[1]
     assert "x fewer" in rows[2]
+
+
+def test_sizes_are_those_of_the_models_on_the_page(shelf):
+    for config in shown_configs(shelf):
+        assert config == shelf.describe(config.kind).config
+    assert "2 depth steps, width 32, 2 heads, context 64 bytes" in compare_kinds(shown_configs(shelf))
 
 
 @pytest.mark.parametrize("kind", tipshare.KINDS)

@@ -1,15 +1,18 @@
 """Every view of the Dynamics tab, for every kind, from what is on the shelf."""
 
+import json
 import re
 import shutil
-from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 
 import tipshare
+from app.dynamics import arrays
 from app.dynamics.actions import NO_MODEL, DynamicsActions
+from app.dynamics.api import describe_dynamics
 from app.dynamics.settings import LONGEST_TEXT, Choice
+from app.links import Link
 from app.shelf import ModelShelf
 from tipshare import analysis
 from tipshare.kinds import LOOKS
@@ -28,6 +31,11 @@ def test_the_spectra_of_all_kinds_stand_side_by_side(actions, shelf):
     assert [title.split(",")[0] for title in titles] == ["Standard", "Neural ODE", "Time-Indexed MLP"]
     assert "<em>Time-Indexed SSM</em>: has no up-down" in views.words
     dots = [each for each in views.eigenvalues.data if each.mode == "markers"]
+    # Every plane is square, and holds the unit circle and all eigenvalues.
+    axes = views.eigenvalues.layout
+    assert [axes[name].scaleanchor for name in ("yaxis", "yaxis2", "yaxis3")] == ["x", "x2", "x3"]
+    for name, seen in zip(("xaxis", "xaxis2", "xaxis3"), dots, strict=True):
+        assert axes[name].range[1] == -axes[name].range[0] > max(1.0, *np.hypot(seen.x, seen.y))
     for trace, kind in zip(dots, ("standard", "neural-ode", "time-indexed-mlp"), strict=True):
         found = analysis.spectrum(shelf.get(kind).model, "up-down", [0.5]).eigenvalues.ravel()
         np.testing.assert_allclose(np.array(trace.x) + 1j * np.array(trace.y), found, atol=1e-5)
@@ -62,6 +70,15 @@ def test_every_kind_has_every_view_of_a_text(actions, shelf, kind):
     assert ("states forget" in figures.stream_words) == (kind == "time-indexed-ssm")
     np.testing.assert_allclose(np.array(figures.alignment.data[0].z), analysis.stream_change(model, TEXT).alignment)
     assert len(figures.updates.data) == 2 - (model.steps < 2)
+
+
+def test_a_long_text_takes_few_directions_and_has_the_same_tint(actions, shelf, monkeypatch):
+    exact = analysis.sensitivity(shelf.get("standard").model, TEXT)
+    monkeypatch.setattr(arrays, "MOST_EXACT", 0)
+    seen = actions.sensed("standard", TEXT, None)
+    assert "grows by a factor of up to at least" in seen.words
+    shares = [float(each) for each in re.findall(r"--share:([\d.]+)", seen.text)]
+    np.testing.assert_allclose(shares, exact.shares / exact.shares.max(), atol=1e-3)
 
 
 def test_what_the_lens_shows_can_be_chosen(actions, shelf):
@@ -113,23 +130,43 @@ def test_an_empty_shelf_says_so(tmp_path, monkeypatch):
 
 
 def test_a_link_holds_what_was_chosen():
+    query = {"tab": "dynamics", "model": "neural-ode", "text": "a & b", "place": "3", "product": "query-key"}
+    query |= {"t": "0.25", "shown": "loss"}
     choice = Choice("neural-ode", "a & b", 3, "query-key", 0.25, "loss")
-    query = dict(parse_qsl(choice.to_query()[1:]))
-    assert Choice.of_query(query, ["neural-ode"]) == choice
-    assert Choice().to_query() == "?tab=dynamics"
-    assert Choice.of_query({"tab": "gates", "t": "7"}, []) == Choice()
+    assert Choice.of_link(Link(query, "dynamics"), ["neural-ode"]) == choice
+    assert Choice.of_link(Link({"tab": "gates", "t": "7"}, "dynamics"), []) == Choice()
 
 
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ({"model": "nobody"}, "the link asks for the model 'nobody', which is not here"),
-        ({"t": "x"}, "the link says t='x', which is not a number"),
-        ({"t": "2"}, "t=2.0 is not a depth"),
-        ({"product": "A"}, "product='A' is not one of query-key, value-output, up-down"),
-        ({"shown": "A"}, "shown='A' is not one of divergence, entropy, loss"),
+        ({"model": "nobody"}, "the link says model='nobody', which is not here; there is standard"),
+        ({"t": "x"}, "the link says t='x': give a number from 0.02 to 1"),
+        ({"t": "2"}, "the link says t='2'"),
+        ({"t": "nan"}, "the link says t='nan'"),
+        ({"place": "1.5"}, "the link says place='1.5': give a number from 0 to 255"),
+        ({"text": "a" * 257}, "the link's text has 257 characters: give at most 256"),
+        ({"product": "A"}, "the link says product='A', which is not here; there is query-key, value-output, up-down"),
+        ({"shown": "A"}, "the link says shown='A', which is not here; there is divergence, entropy, loss"),
     ],
 )
 def test_a_wrong_link_is_answered_in_words(query, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        Choice.of_query({"tab": "dynamics", **query}, ["standard"])
+        Choice.of_link(Link({"tab": "dynamics", **query}, "dynamics"), ["standard"])
+
+
+@pytest.mark.parametrize("kind", LOOKS)
+def test_other_programs_get_the_numbers_of_every_kind(actions, shelf, kind):
+    told = describe_dynamics(actions, kind, TEXT, 2)
+    model = shelf.get(kind).model
+    json.dumps(told, allow_nan=False)
+    assert told["bytes"][1:] == list(TEXT.encode())
+    assert set(told["weights"]) == set(analysis.spectra(model))
+    radius = analysis.spectra(model)["value-output"].radius
+    np.testing.assert_allclose(told["weights"]["value-output"]["spectral_radius"], radius, atol=1e-5)
+    assert told["lens"]["loss_nats"][0][-1] is None  # nothing follows the last byte
+    assert told["sensitivity"]["place"] == 2
+    assert sum(told["sensitivity"]["shares"]) == pytest.approx(1, abs=1e-4)
+    assert (told["time_constants_bytes"] is None) == (kind != "time-indexed-ssm")
+    with pytest.raises(ValueError, match="place=99 is not a byte of this text: give 0 to 10"):
+        describe_dynamics(actions, kind, TEXT, 99)

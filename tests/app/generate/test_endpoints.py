@@ -151,7 +151,7 @@ def test_the_demo_says_how_long_it_took(server):
 
 def test_other_programs_are_offered_what_they_can_use_and_may_call_the_rest(client):
     offered = client.view_api(return_format="dict")["named_endpoints"]
-    assert set(offered) == {"/write", "/score", "/models", "/load_model", "/gates", "/results"}
+    assert set(offered) == {"/write", "/score", "/models", "/load_model", "/gates", "/dynamics", "/results"}
     words, *_ = client.predict(None, api_name="/compare_weights")
     assert "Standard" in words
 

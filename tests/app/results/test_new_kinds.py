@@ -7,7 +7,7 @@ import matplotlib
 import pytest
 
 from app.about.picture import draw_model
-from app.about.tab import compare_kinds, picture_kinds
+from app.about.tab import compare_kinds, picture_kinds, shown_configs
 from app.results.actions import show
 from app.results.data import groups_of
 from app.results.words import headline_html
@@ -88,12 +88,13 @@ def test_tables_and_sentences_name_them(groups):
     assert "| folded |" in to_markdown(ablation_table(cells))
 
 
-def test_the_about_tab_counts_and_pictures_them(monkeypatch):
+def test_the_about_tab_counts_and_pictures_them(monkeypatch, shelf):
     monkeypatch.setitem(KINDS, "spiral", SpiralConfig)
-    assert compare_kinds().count("<tr>") == 1 + len(KINDS)
-    assert 'style="background:#444444"' in compare_kinds()
-    assert "spiral" in compare_kinds()
-    assert "A variant of spiral: attention followed by MLP, 2x" in picture_kinds()
+    configs = shown_configs(shelf)
+    assert compare_kinds(configs).count("<tr>") == 1 + len(KINDS)
+    assert 'style="background:#444444"' in compare_kinds(configs)
+    assert "spiral" in compare_kinds(configs)
+    assert "A variant of spiral: attention followed by MLP, 2x" in picture_kinds(configs)
 
 
 def test_a_new_source_has_a_picture(new_kinds):
