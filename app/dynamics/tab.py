@@ -25,8 +25,9 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
     actions = DynamicsActions(shelf)
     build_api(actions)
     default = Choice()
-    # Whether the controls have been set from the page's address; before that nothing is drawn.
-    ready = gr.State(False)
+    # Whether the controls have been set from the page's address; before that nothing is drawn. The browser has it, as
+    # it has the controls: the server would know earlier, while the browser still sends the empty ones.
+    ready = gr.Checkbox(False, visible=False)
 
     gr.HTML(
         '<div class="section-head"><h2>What the weights stretch and turn</h2>'
@@ -49,7 +50,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
 
     gr.HTML('<div class="section-head"><h2>What happens to a text</h2></div>')
     with gr.Row(equal_height=True):
-        model = gr.Dropdown([], label="Model", elem_id="dynamics-model", scale=1, min_width=200)
+        model = gr.Dropdown([], label="Model", elem_id="dynamics-model", scale=1, min_width=240)
         text = gr.Textbox(
             EXAMPLE,
             label=f"Text, up to {LONGEST_TEXT} bytes",
@@ -80,7 +81,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
             value=default.shown,
             label="Lens shows",
             scale=1,
-            min_width=200,
+            min_width=300,
             elem_id="dynamics-shown",
         )
     lens = _figure("If the model stopped at this depth", "dynamics-lens")

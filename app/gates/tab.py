@@ -10,9 +10,9 @@ from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
 from app.gates.actions import LONGEST_PROMPT, GateActions
 from app.gates.api import build_api
-from app.gates.arrays import MEANINGS, NAMES
 from app.gates.figures import COLOURS, ORDERS
 from app.links import Link, add_copy_button, keep_in_address
+from app.places import MEANINGS, NAMES
 from app.plot_style import for_page
 from app.shelf import ModelShelf
 
