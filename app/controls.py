@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import gradio as gr
+
 
 def text(name: str, value: Any) -> str:
     """A text from a control, which gives None for an empty one."""
@@ -23,3 +25,11 @@ def whole_number(name: str, value: Any) -> int:
     if isinstance(value, bool) or not is_whole:
         raise ValueError(f"{name.replace('_', '-')}={value!r:.80} must be a whole number")
     return int(value)
+
+
+def told(sent: Any, value: Any, **changes: Any) -> dict[str, Any]:
+    """The update of a control, with its value only if that is another than the page sent.
+
+    A visitor may have chosen once more in the meantime, which must stay.
+    """
+    return gr.update(**changes) if value == sent else gr.update(**changes, value=value)

@@ -28,7 +28,7 @@ MOST_OPAQUE = 0.55
 # Marks of `tipshare.kinds` by the names that plotly has for them.
 SYMBOLS = {"s": "square", "D": "diamond", "o": "circle", "^": "triangle-up", "v": "triangle-down", "X": "x"}
 # Marks of further models of a kind in one figure, which have its colour.
-VARIANTS = ("cross", "star", "pentagon", "hexagram", "bowtie")
+VARIANTS = ("star", "pentagon", "hexagram", "bowtie", "cross")
 
 
 def diverging(low: float, middle: float, high: float) -> list[list[Any]]:

@@ -1,6 +1,7 @@
 """Figures of the Dynamics tab."""
 
 import math
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -54,9 +55,9 @@ def draw_eigenvalues(found: list[tuple[Entry, Spectrum]]) -> go.Figure:
         )
         # A circle is round: both axes are as long and have one unit.
         reach = 1.08 * max(1.0, float(np.abs(values).max()))
-        same = {"range": [-reach, reach], "constrain": "domain", "row": row, "col": column}
+        same: dict[str, Any] = {"range": [-reach, reach], "constrain": "domain", "row": row, "col": column}
         figure.update_xaxes(**same)
-        figure.update_yaxes(**same, scaleanchor=f"x{place + 1 if place else ''}")
+        figure.update_yaxes(**same, constraintoward="top", scaleanchor=f"x{place + 1 if place else ''}")
     # As high as `tab.css` says, since the planes are smaller on a phone; titles in two lines have room there.
     dress(figure, height=None, legend=False)
     figure.update_layout(margin={"t": 44})

@@ -56,7 +56,6 @@ def draw_similarity(looked: Looked, name: str | None = None) -> go.Figure:
             y=ticks,
             coloraxis="coloraxis",
             texttemplate="%{text}" if len(ticks) <= MOST_NUMBERS else None,
-            textfont={"size": 10},
             hovertemplate="t = %{y} and t = %{x}<br>1 - cosine = %{customdata:.2e}<extra></extra>",
             row=row,
             col=column,

@@ -66,7 +66,7 @@ def draw_heat_map(looked: Looked, name: str, order: str = "value", colour: str =
             row=row,
             col=1,
         )
-    dress(figure, height=110 + sum(40 + 22 * min(len(units.t), 24) for _, units in panels), legend=False)
+    dress(figure, height=160 + sum(40 + 22 * min(len(units.t), 24) for _, units in panels), legend=False)
     figure.update_yaxes(autorange="reversed", type="category", title="depth t", showgrid=False)
     figure.update_xaxes(showgrid=False, showticklabels=False, ticks="")
     figure.update_xaxes(title=_axis_of(order), row=len(panels), col=1)

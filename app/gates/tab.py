@@ -6,6 +6,7 @@ from typing import Any
 import gradio as gr
 from gradio.components.plot import PlotData
 
+from app.controls import told
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
 from app.gates.actions import LONGEST_PROMPT, GateActions
@@ -103,8 +104,8 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         request: gr.Request, chosen: str | None, compared: str | None, name: str | None, units: str, shown: str
     ) -> tuple:
         views = actions.of(request.session_hash).views(chosen, compared, name, units, shown)
-        choice = gr.update(choices=_places(views.names), value=views.name, info=MEANINGS[views.name])
-        orders = gr.update(choices=list(views.orders.items()), value=views.order)
+        choice = told(name, views.name, choices=_places(views.names), info=MEANINGS[views.name])
+        orders = told(units, views.order, choices=list(views.orders.items()))
         figures = {"gates": views.heat_map, "gate_curves": views.curves, "gate_distributions": views.distributions}
         return choice, orders, views.words, *(for_page(figure, file) for file, figure in figures.items())
 

@@ -112,7 +112,7 @@ def _ode() -> str:
 
 def _link(x: float, bottom: float) -> str:
     """From the network, below the blocks before it, to the lower edge of a block."""
-    return f'<path class="link" d="M30 {bottom - 6} Q {(x - 36) / 2} {bottom + 26} {x} {bottom}"/>'
+    return f'<path class="link" d="M30 {bottom - 6} Q {(x - 36) / 2} {bottom + 20} {x} {bottom}"/>'
 
 
 def _shared(gates: DrawnGates | None) -> str:

@@ -153,7 +153,7 @@ def _matrix(view: FigureView[Cell]) -> go.Figure:
         ygap=3,
         showscale=False,
     )
-    figure.update_xaxes(type="category", showgrid=False, tickangle=0, tickfont={"size": 10}, title=_x_title(view, 32))
+    figure.update_xaxes(type="category", showgrid=False, tickangle=0, tickfont={"size": 10}, title=_x_title(view, 24))
     figure.update_yaxes(type="category", showgrid=False, autorange="reversed", title=view.y_label)
     return figure
 

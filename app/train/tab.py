@@ -28,7 +28,7 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
     """Lay out the tab inside its open `gr.Tab`; what a visitor trains is put on the shelf for them."""
     gr.HTML(ABOUT, elem_id="train-about")
     with gr.Row():
-        with gr.Column(scale=1, min_width=280):
+        with gr.Column(scale=1, min_width=280, elem_id="train-controls"):
             kind = gr.Dropdown(
                 [(title_of(each), each) for each in KINDS], value=FIRST, label="Kind", elem_id="train-kind"
             )

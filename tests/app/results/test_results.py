@@ -214,14 +214,18 @@ def test_hollow_marks_are_published_and_filled_ones_measured(groups):
 
 
 def test_models_of_one_kind_have_marks_of_their_own():
-    sizes = [{"total": 1_000 * (place + 1), "effective": 1_000} for place in range(3)]
     made = [
-        make_record(model=f"standard {place}", loss=1.0 + place, parameters=size) for place, size in enumerate(sizes)
+        make_record(
+            model=f"standard {place}",
+            settings={"corpus": "wikitext-2", "batch_size": 8 + place},
+            parameters={"total": 1_000 * (1 + place), "effective": 1_000},
+        )
+        for place in range(3)
     ]
     found = groups_of(made)
     for figure in ("loss_against_parameters", "learning_curves"):
         drawn = show(found, "published-1000", found[0].labels, "measured").figures[figure]
-        symbols = [each.marker.symbol for each in drawn.data if each.name and each.name.startswith("standard ")]
+        symbols = [each.marker.symbol for each in drawn.data if each.name and each.name.startswith("Standard ")]
         assert len(set(symbols)) == 3, figure
         assert symbols[0] == "square"
 
