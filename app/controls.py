@@ -1,5 +1,6 @@
 """Values of the page's controls."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
@@ -33,3 +34,8 @@ def told(sent: Any, value: Any, **changes: Any) -> dict[str, Any]:
     A visitor may have chosen once more in the meantime, which must stay.
     """
     return gr.update(**changes) if value == sent else gr.update(**changes, value=value)
+
+
+def as_linked(values: Sequence[Any], usual: Sequence[Any]) -> list[Any]:
+    """What controls are told when a page opens: only what its link sets, since a visitor may have begun to choose."""
+    return [gr.skip() if value == other else value for value, other in zip(values, usual, strict=True)]

@@ -5,6 +5,7 @@ from typing import Any
 
 import gradio as gr
 
+from app.controls import as_linked
 from app.dynamics.actions import DynamicsActions
 from app.dynamics.api import build_api
 from app.dynamics.settings import EXAMPLE, LONGEST_TEXT, SHOWN, Choice
@@ -100,8 +101,12 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
             gr.Warning(in_words(error))
             choice = Choice()
         chosen = choice.model or next(iter(names), None)
-        controls = choice.product, choice.t, gr.update(choices=choices, value=chosen)
-        return True, *controls, choice.text, choice.place, choice.shown
+
+        def values(of: Choice) -> list[Any]:
+            return [of.product, of.t, of.text, of.place, of.shown]
+
+        product, t, *others = as_linked(values(choice), values(Choice()))
+        return True, product, t, gr.update(choices=choices, value=chosen), *others
 
     def list_models(request: gr.Request, chosen: str | None) -> dict:
         choices = actions.of(request.session_hash).choices()

@@ -6,7 +6,7 @@ from typing import Any
 import gradio as gr
 from gradio.components.plot import PlotData
 
-from app.controls import told
+from app.controls import as_linked, told
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
 from app.gates.actions import LONGEST_PROMPT, GateActions
@@ -91,7 +91,9 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         others: Sequence[Any] = [gr.skip()] * len(controls)
         if chosen is None:
             try:
-                chosen, compared, *others = read_link(Link(dict(request.query_params), "gates"), names)
+                link = read_link(Link(dict(request.query_params), "gates"), names)
+                chosen, compared, *_ = link
+                others = as_linked(link[2:], read_link(Link({}, "gates"), names)[2:])
             except ValueError as error:
                 gr.Warning(in_words(error))
         return [

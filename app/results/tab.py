@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import gradio as gr
 
-from app.controls import texts
+from app.controls import texts, told
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
 from app.links import Link, add_copy_button, keep_in_address
@@ -53,8 +53,8 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     # The recipe whose models are listed, and the upload they were listed with.
     listed = gr.State((None, NOTHING))
     # What stands above the first figure is there from the beginning, so that nothing moves when the tab is drawn.
-    first, told, lines = begin()
-    headline = gr.HTML(told, elem_id="results-headline")
+    first, words, lines = begin()
+    headline = gr.HTML(words, elem_id="results-headline")
     with gr.Row():
         corpus = gr.Dropdown(
             [("all", EVERY_CORPUS), *((each, each) for each in first.corpora)],
