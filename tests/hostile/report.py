@@ -17,10 +17,9 @@ def read_report(path: Path | None) -> dict[str, Any]:
 
 def add_counts(report: dict[str, Any], counts: dict[str, Count]) -> dict[str, Any]:
     """The counts of all calls so far, with those of one more."""
-    known = report.get("fuzz", {})
-    found = {}
+    found = dict(report.get("fuzz", {}))
     for sort, each in counts.items():
-        before = known.get(sort, asdict(Count()))
+        before = found.get(sort, asdict(Count()))
         found[sort] = {
             "cases": before["cases"] + each.cases,
             "refused": before["refused"] + each.refused,
