@@ -6,7 +6,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.compiling import compile_quickly
 from tests.hostile.fuzz import ROUND, CaseError, Count, fuzz
+from tests.hostile.interrupted import interrupt
 from tests.hostile.loading import measure_loading
 from tests.hostile.report import add_counts, read_report, write_report
 
@@ -19,11 +21,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="of the cases; another one every time if left out")
     parser.add_argument("--record", type=Path, help="JSON file that gathers the counts of all calls")
     parser.add_argument("--loading", action="store_true", help="measure instead what verification of weights costs")
+    parser.add_argument("--endings", type=int, help="end so many runs and pushes instead, at random moments")
     options = parser.parse_args()
+    seed = time.time_ns() % 2**31 if options.seed is None else options.seed
     if options.loading:
         parts = {"loading": measure_loading()}
+    elif options.endings is not None:
+        compile_quickly()
+        with tempfile.TemporaryDirectory() as folder:
+            parts = {"endings": interrupt(Path(folder), seed=seed, endings=options.endings)}
     else:
-        seed = time.time_ns() % 2**31 if options.seed is None else options.seed
         with tempfile.TemporaryDirectory() as folder:
             try:
                 ends = time.monotonic() + 60 * options.minutes

@@ -60,7 +60,13 @@ from training.results.views.finetuning import (
     tuned_groups,
     tuned_table,
 )
-from training.results.views.promise_tables import crowd_in_words, crowd_table, fuzz_table, loading_table
+from training.results.views.promise_tables import (
+    crowd_in_words,
+    crowd_table,
+    endings_table,
+    fuzz_table,
+    loading_table,
+)
 from training.results.views.table import Table
 
 DYNAMICS_PAGE = "docs/results/dynamics.md"
@@ -154,6 +160,7 @@ PARTS: tuple[Part, ...] = (
     Part(DYNAMICS_PAGE, "lens", from_report("dynamics", text_in_words, reading_table), "benchmarks"),
     Part(PROMISE_PAGE, "hostile cases", from_report("promise", fuzz_table), "benchmarks"),
     Part(PROMISE_PAGE, "cost of checking", from_report("promise", loading_table), "benchmarks"),
+    Part(PROMISE_PAGE, "endings", from_report("promise", endings_table), "benchmarks"),
     Part(PROMISE_PAGE, "crowds", from_report("promise", crowd_in_words, crowd_table), "benchmarks"),
 )
 

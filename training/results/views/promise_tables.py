@@ -49,6 +49,19 @@ def loading_table(report: dict[str, Any]) -> Table:
     return Table(rows, columns)
 
 
+def endings_table(report: dict[str, Any]) -> Table:
+    """How many runs and pushes were ended at random moments, and how many came to the usual end after that."""
+    columns = [
+        Column("what", "what was ended", is_text=True),
+        Column("killed", "by SIGKILL", _count),
+        Column("full", "by a full disk", _count),
+        Column("finished", "then as if nothing had happened", _count),
+    ]
+    words = {"training": "training and the final save", "push": "push"}
+    rows = [{"what": words[name], **found} for name, found in report.get("endings", {}).items()]
+    return Table(rows, columns)
+
+
 def crowd_table(report: dict[str, Any]) -> Table:
     """Visits by kind of visitor, of a crowd without and of one with visitors who misbehave."""
     columns = [
