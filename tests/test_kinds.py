@@ -21,6 +21,14 @@ def test_an_ablation_is_described_by_its_fields_and_not_by_its_kind():
     assert r"W_i" not in equation_of(tied)
 
 
+def test_a_state_space_that_does_not_see_the_input_is_not_called_selective():
+    invariant = summary_of(tipshare.TimeIndexedSsmConfig(selective=False))
+    assert "time-invariant state space, 64 states" in invariant
+    assert "selective" not in invariant
+    published = summary_of(tipshare.preset("time-indexed-ssm", "published"))
+    assert "time-invariant state space without projections, 64 states" in published
+
+
 @pytest.mark.parametrize(
     ("config", "part"),
     [

@@ -134,7 +134,9 @@ def mixer_of(config: ModelConfig) -> str:
     """What follows attention in a block, with its size."""
     if config.mixer == "mlp":
         return f"MLP, {config.mlp_ratio:g}x"
-    return f"{MIXERS.get(config.mixer, config.mixer)}, {config.state_dim} states"
+    invariant = "" if config.selective else "time-invariant "
+    bare = "" if config.ssm_projections else " without projections"
+    return f"{invariant}{MIXERS.get(config.mixer, config.mixer)}{bare}, {config.state_dim} states"
 
 
 def source_title(weights: str) -> str:
@@ -148,7 +150,8 @@ def summary_of(config: ModelConfig) -> str:
     A kind at its usual choices has a sentence of its own; any other cell of the grid is described by its fields.
     """
     look, usual = LOOKS.get(config.kind), KINDS.get(config.kind)
-    choices = ("weights", "mixer", "step", "time", "branches")
+    choices = ["weights", "mixer", "step", "time", "branches"]
+    choices += ["selective", "ssm_projections"] if config.mixer == "ssm" else []
     if look and usual and all(getattr(config, name) == getattr(usual(), name) for name in choices):
         return look.summary
     source = SOURCES.get(config.weights)
