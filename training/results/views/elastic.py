@@ -11,7 +11,7 @@ from training.results.groups import group_records
 from training.results.records import RunRecord
 from training.results.significance import Comparison, compare
 from training.results.summaries import LOSS, Summary, summarise
-from training.results.views.depths import AT_STEPS
+from training.results.views.depths import AT_STEPS, BY_DEPTH
 from training.results.views.figure import FigureView, Mark, loss_label
 from training.results.views.pairs import corrected, pair_columns
 from training.results.views.table import Column, Table
@@ -219,14 +219,7 @@ def elastic_view(records: Sequence[RunRecord]) -> FigureView[Mark]:
         form="plane",
         runs=f"{FIXED} and {ELASTIC}",
         points=marks,
-        csv={
-            "model": "title",
-            "depth_steps": "at",
-            "loss": "value",
-            "low": "low",
-            "high": "high",
-            "seeds": "num_seeds",
-        },
+        csv=BY_DEPTH,
         x_label="depth steps (larger mark: the model's own)",
         y_label=loss_label(LOSS),
         missing="" if marks else f"no run of {FIXED} or {ELASTIC} was read at several depths",
