@@ -27,7 +27,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def remove_left_overs(path: Path) -> None:
-    """Remove what killed processes left half written on the way to `path`; only for who alone may write it now."""
+    """Remove what killed processes left half written beside `path`; for a caller that nobody else writes it with."""
     for place in path.parent.glob(".*"):
         if place.name.startswith(f".{path.name}.") and place.suffix in (".tmp", ".new"):
             if place.is_dir():
