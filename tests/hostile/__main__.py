@@ -10,7 +10,7 @@ from tests.compiling import compile_quickly
 from tests.hostile.fuzz import ROUND, CaseError, Count, fuzz
 from tests.hostile.interrupted import interrupt
 from tests.hostile.loading import measure_loading
-from tests.hostile.report import add_counts, read_report, write_report
+from tests.hostile.report import add_counts, add_endings, read_report, write_report
 
 
 def main() -> int:
@@ -29,7 +29,8 @@ def main() -> int:
     elif options.endings is not None:
         compile_quickly()
         with tempfile.TemporaryDirectory() as folder:
-            parts = {"endings": interrupt(Path(folder), seed=seed, endings=options.endings)}
+            ended = interrupt(Path(folder), seed=seed, endings=options.endings)
+        parts = {"endings": add_endings(read_report(options.record), ended)}
     else:
         with tempfile.TemporaryDirectory() as folder:
             try:

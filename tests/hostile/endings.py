@@ -52,7 +52,7 @@ class Ending:
 
 
 class Life:
-    """A process of `python -m training`, whose files are in a folder and whose output goes to a log beside it."""
+    """A process of `python -m training`, whose files are in a folder."""
 
     def __init__(
         self,
@@ -61,17 +61,21 @@ class Life:
         ending: Ending | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.log = folder.with_suffix(".log")
-        self.log.unlink(missing_ok=True)
         self._events = _forks.Value("i", 0, lock=False)
-        given = (arguments, str(folder), str(self.log), ending, dict(environment or {}), self._events)
+        # A file would be full like all others.
+        self._output, output = _forks.Pipe(duplex=False)
+        given = (arguments, str(folder), output, ending, dict(environment or {}), self._events)
         self._process = _forks.Process(target=_live, args=given)
         self._process.start()
+        output.close()
 
-    def wait(self) -> int:
-        """The exit code."""
+    def wait(self) -> tuple[int, str]:
+        """The exit code, and what it said."""
+        with os.fdopen(os.dup(self._output.fileno()), "rb") as output:
+            said = output.read().decode()
+        self._output.close()
         self._process.join()
-        return int(self._process.exitcode or 0)
+        return int(self._process.exitcode or 0), said
 
     @property
     def events(self) -> int:
@@ -87,11 +91,11 @@ class Life:
 
 
 def _live(
-    arguments: list[str], folder: str, log: str, ending: Ending | None, environment: dict[str, str], events: Any
+    arguments: list[str], folder: str, output: Any, ending: Ending | None, environment: dict[str, str], events: Any
 ) -> None:
-    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for number in (1, 2):
-        os.dup2(descriptor, number)
+        os.dup2(output.fileno(), number)
+    output.close()
     os.environ.update(environment)
 
     def note(name: str, given: tuple[Any, ...]) -> None:

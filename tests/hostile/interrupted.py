@@ -41,7 +41,8 @@ class Runs:
         self._folder = folder
         (folder / "text.txt").write_bytes(bytes(range(97, 105)) * 100)
         whole = Life(self._arguments("whole"), folder / "whole")
-        assert whole.wait() == 0, whole.log.read_text()
+        code, said = whole.wait()
+        assert code == 0, said
         self._events, self._outcome = whole.events, outcome(folder / "whole")
 
     @property
@@ -56,8 +57,7 @@ class Runs:
         shutil.rmtree(place, ignore_errors=True)
         for number in range(MOST_ENDINGS + 1):
             ending = Ending.draw(random, self._events) if number < MOST_ENDINGS else None
-            life = Life(self._arguments(place.name), place, ending)
-            code, said = life.wait(), life.log.read_text()
+            code, said = Life(self._arguments(place.name), place, ending).wait()
             assert "Traceback" not in said, said
             if code == 0:
                 break
@@ -89,8 +89,8 @@ class Pushes:
         self._run, self._hub = run, hub
         self._names = {"HF_ENDPOINT": hub.endpoint, "HF_TOKEN": TOKEN, "HF_HUB_DISABLE_XET": "1"}
         self._names |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-        life = self._start()
-        assert life.wait() == 0, life.log.read_text()
+        code, said = self._start().wait()
+        assert code == 0, said
         self._after = self._repository.files()
         self._requests = len(hub.requests)
         self._repository.commit("main", {name: self._after[".gitattributes"] for name in self._after})
@@ -103,12 +103,12 @@ class Pushes:
         commits, number = len(self._repository.history), len(self._hub.requests) + int(random.integers(self._requests))
         life = self._start()
         life.kill_when(lambda: len(self._hub.requests) > number, random.uniform(0, 4 * LONGEST_DELAY))
-        code = life.wait()
-        assert code in (0, KILLED), life.log.read_text()
+        code, said = life.wait()
+        assert code in (0, KILLED), said
         counts.killed += code == KILLED
         assert self._repository.files() in (self._before, self._after)
-        again = self._start()
-        assert again.wait() == 0, again.log.read_text()
+        code, said = self._start().wait()
+        assert code == 0, said
         assert self._repository.files() == self._after
         assert len(self._repository.history) == commits + 1
         counts.finished += 1

@@ -28,6 +28,15 @@ def add_counts(report: dict[str, Any], counts: dict[str, Count]) -> dict[str, An
     return found
 
 
+def add_endings(report: dict[str, Any], counts: dict[str, dict[str, int]]) -> dict[str, Any]:
+    """The endings of all calls so far, with those of one more."""
+    known = report.get("endings", {})
+    return {
+        name: {how: number + known.get(name, {}).get(how, 0) for how, number in found.items()}
+        for name, found in counts.items()
+    }
+
+
 def write_report(path: Path, parts: dict[str, Any]) -> None:
     """Replace parts of the report, and say which code and machine they are of."""
     report = {**read_report(path), **parts, "machine": describe_machine(1), "commit": code_commit()}

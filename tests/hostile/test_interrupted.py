@@ -3,6 +3,7 @@
 import pytest
 
 from tests.hostile.interrupted import interrupt
+from tests.hostile.report import add_endings
 
 
 @pytest.mark.slow
@@ -11,3 +12,4 @@ def test_what_was_ended_at_random_moments_and_repeated_is_as_if_nothing_had_happ
     assert counts["training"]["killed"]
     assert counts["training"]["full"]
     assert counts["push"]["finished"]
+    assert add_endings({"endings": counts}, counts)["push"]["finished"] == 2 * counts["push"]["finished"]
