@@ -36,12 +36,13 @@ def launch_settings() -> dict[str, Any]:
 
     from app.document import PICTURE_ROUTE, OwnHead
     from app.door import LARGEST_BODY, Door
+    from app.leaving import EndWithReader
     from app.page import tab_names
     from app.style import css, script, theme
 
-    middleware = [Middleware(Door, folder=Path(get_upload_folder())), Middleware(OwnHead, tabs=tab_names())]
+    door, head = Middleware(Door, folder=Path(get_upload_folder())), Middleware(OwnHead, tabs=tab_names())
     return {
-        "app_kwargs": {"middleware": middleware, "routes": [PICTURE_ROUTE]},
+        "app_kwargs": {"middleware": [door, head, Middleware(EndWithReader)], "routes": [PICTURE_ROUTE]},
         "max_file_size": LARGEST_BODY,
         # What components hold is kept for so many visitors.
         "state_session_capacity": 500,
@@ -76,7 +77,8 @@ def serve() -> None:
     shelf = ModelShelf(use_login=lends_login())
     runs = Runs()
     demo = build_demo(shelf, runs)
-    _, address, _ = demo.launch(prevent_thread_lock=True, **launch_settings())
+    # Without the last argument Gradio gives up on a busy machine, where its own page takes over 3 s to answer it.
+    _, address, _ = demo.launch(prevent_thread_lock=True, **launch_settings(), _frontend=False)
     say(f"tipshare is at {address} after {time.perf_counter() - began:.1f} s")
     warm_up_in_background(shelf, say, runs.measured)
     try:
