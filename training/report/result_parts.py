@@ -8,6 +8,7 @@ from training.report.readme_figures import picture
 from training.report.tables import to_markdown
 from training.results.leading import PUBLISHED, kinds_alone, leading_group
 from training.results.selection import Selection
+from training.results.trials import FILE_NAME, read_trials
 from training.results.views.ablations import ablation_cells, ablation_table, question_table
 from training.results.views.comparisons import significance_table
 from training.results.views.document_tables import machine_in_words, showcase_in_words, showcase_table, usual_runs
@@ -20,6 +21,7 @@ from training.results.views.equal_time import (
     step_times_table,
 )
 from training.results.views.losses import results_table
+from training.results.views.trials import dropped_table, trials_table
 from training.results.views.tuned import SHARED, protocol_in_words, settings_table, variants_table
 from training.results.wording import headline_of
 
@@ -82,6 +84,18 @@ def ablations(records: Records) -> str:
 def checkpoints(records: Records) -> str:
     """The losses of the bundled checkpoints."""
     return join(showcase_in_words(records), showcase_table(records))
+
+
+def trials(records: Records) -> str:
+    """Runs with fields of the tuned protocols changed."""
+    table = trials_table(records)
+    return join(table) if table.rows else NOT_YET
+
+
+def dropped(records: Records, folder: Path) -> str:
+    """Changes that the code no longer has, with what they gave."""
+    table = dropped_table(records, read_trials(folder / FILE_NAME))
+    return join(table) if table.rows else NOT_YET
 
 
 def step_times(folder: Path) -> str:
