@@ -1,5 +1,6 @@
 """What README and docs say of the protocols: the leading one first, the published one on a page of its own."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from training.report.folder import headline, results_table_markdown, significance_table_markdown
@@ -18,6 +19,7 @@ from training.results.views.equal_time import (
     equal_time_in_words,
     equal_time_table,
     finished_pairs,
+    step_times_in_words,
     step_times_table,
 )
 from training.results.views.losses import results_table
@@ -29,8 +31,9 @@ STEPS = "steps"
 
 
 def short_results(records: Records) -> str:
-    """What the leading protocol found, its measured rows, and how far one model reaches in depth."""
-    return join(leading_headline(records), leading_results(records), reach_in_words(records, only=SHARED))
+    """What the leading protocol found and how, its measured rows, and how far one model reaches in depth."""
+    how = protocol_in_words(leading_group(usual_runs(records)))
+    return join(leading_headline(records), leading_results(records), how, reach_in_words(records, only=SHARED))
 
 
 def leading_headline(records: Records) -> str:
@@ -39,8 +42,9 @@ def leading_headline(records: Records) -> str:
 
 
 def leading_results(records: Records) -> str:
-    """The measured rows."""
-    return to_markdown(results_table(Selection(group=leading_group(usual_runs(records)), source="measured")))
+    """The measured rows; their step times, of machines that did other work too, are left to the benchmarks."""
+    table = results_table(Selection(group=leading_group(usual_runs(records)), source="measured"))
+    return to_markdown(replace(table, columns=[each for each in table.columns if each.path != "step_ms"]))
 
 
 def leading_protocol(records: Records) -> str:
@@ -125,6 +129,8 @@ def equal_time(records: Records, folder: Path) -> str:
 
 
 def equal_time_short(records: Records, folder: Path) -> str:
-    """One sentence for the README; empty until runs of equal time are finished."""
+    """Runs of equal time for the README; until they are finished, what a step takes, and nothing before that."""
     reports = read_reports(folder, STEPS)
-    return equal_time_in_words(finished_pairs(records, reports[0]), SHARED) if reports else ""
+    if not reports:
+        return ""
+    return equal_time_in_words(finished_pairs(records, reports[0]), SHARED) or step_times_in_words(reports[0], SHARED)
