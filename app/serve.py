@@ -76,7 +76,8 @@ def serve() -> None:
     shelf = ModelShelf(use_login=lends_login())
     runs = Runs()
     demo = build_demo(shelf, runs)
-    _, address, _ = demo.launch(prevent_thread_lock=True, **launch_settings())
+    # Without the last argument Gradio gives up on a busy machine, where its own page takes over 3 s to answer it.
+    _, address, _ = demo.launch(prevent_thread_lock=True, **launch_settings(), _frontend=False)
     say(f"tipshare is at {address} after {time.perf_counter() - began:.1f} s")
     warm_up_in_background(shelf, say, runs.measured)
     try:

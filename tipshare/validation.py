@@ -26,7 +26,9 @@ def check_number(
     below: float = math.inf,
 ) -> float:
     """`value` as a float if it is finite and within the bounds, or a ValueError with the value and the rule."""
-    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    # A short float of numpy would cast the bounds to its own type, in which the largest of them overflow.
+    value = value.item() if isinstance(value, np.number) else value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     # NaN and the infinities fail the comparisons, and so does a whole number that no float can hold.
     if not is_number or not (least <= value <= most and above < value < below and abs(value) <= sys.float_info.max):
         bounds = _bounds(least=least, above=above, most=most, below=below)

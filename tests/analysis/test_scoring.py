@@ -56,7 +56,7 @@ def test_a_short_text_is_scored_in_a_small_shape(monkeypatch, length, context, s
     model = build(tipshare.StandardConfig(**{**SMALL, "max_position_embeddings": context}))
     shapes = []
 
-    def record(model, windows, steps):
+    def record(model, windows, steps, solver):
         shapes.append(windows.shape)
         return np.zeros((windows.shape[0], windows.shape[1] - 1), np.float32)
 

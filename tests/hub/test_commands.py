@@ -219,7 +219,7 @@ def test_score_gives_bits_per_byte_of_a_text_a_file_or_standard_input(shelf, tmp
     assert scored("--file", str(tmp_path / "text.bin"), "--steps", "2") == pytest.approx(expected, rel=1e-4)
     deeper = scored("--file", str(tmp_path / "text.bin"), "--steps", "5")
     assert deeper["bits_per_byte"] == pytest.approx(model.freeze(5).score(text).bits_per_byte, rel=1e-5)
-    assert deeper["bits_per_byte"] != pytest.approx(expected["bits_per_byte"], rel=1e-4)
+    assert deeper["bits_per_byte"] != pytest.approx(expected["bits_per_byte"], rel=5e-5)
     assert (expected["block_evaluations"], deeper["block_evaluations"]) == (2, 5)
     folder = str(shelf / "neural-ode")
     assert scored("abc", "--steps", "3", "--solver", "rk4")["block_evaluations"] == 12

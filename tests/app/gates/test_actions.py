@@ -104,17 +104,17 @@ def entry_of(kind: str, record, **changes) -> Listing:
 
 def test_what_training_did_not_cover_is_known_from_the_record():
     # Published features turn too fast for six depths; smooth ones do not, and only the way to the first is left.
-    published = entry_of("time-indexed-mlp", record_of("time-indexed-mlp"))
+    published = entry_of("time-indexed-mlp", record_of("time-indexed-mlp"), time_features="published")
     assert untrained_stretches(published) == [(0.0, 0.166667)] + [
         (pytest.approx(k / 6, abs=1e-5), pytest.approx((k + 1) / 6, abs=1e-5)) for k in range(1, 6)
     ]
-    smooth = entry_of("time-indexed-mlp", record_of("time-indexed-mlp"), time_features="smooth")
+    smooth = entry_of("time-indexed-mlp", record_of("time-indexed-mlp"))
     assert untrained_stretches(smooth) == [(0.0, 0.166667)]
     drawn = record_of("time-indexed-mlp", depth_steps=[2, 3, 12])
-    assert untrained_stretches(entry_of("time-indexed-mlp", drawn, time_features="smooth")) == [(0.0, 0.083333)]
+    assert untrained_stretches(entry_of("time-indexed-mlp", drawn)) == [(0.0, 0.083333)]
     few = record_of("time-indexed-mlp", depth_steps=[1, 3])
     assert trained_depths(entry_of("time-indexed-mlp", few)).tolist() == [0.333333, 0.666667, 1.0]
-    assert len(untrained_stretches(entry_of("time-indexed-mlp", few, time_features="smooth"))) == 3
+    assert len(untrained_stretches(entry_of("time-indexed-mlp", few))) == 3
     assert untrained_stretches(entry_of("standard", None)) == []
 
 
@@ -123,7 +123,7 @@ def test_stretches_that_were_not_trained_are_shaded_and_the_curve_shows_every_tu
     assert len(curves.layout.shapes) == 1 + shelf.get("time-indexed-mlp").model.steps
     assert curves.data[-1].name == "not covered by training"
     turns = turns_of_time(shelf.get("time-indexed-mlp").config)
-    assert turns == pytest.approx(1000 / (2 * np.pi))
+    assert turns == pytest.approx(2.0)
     assert np.diff(curves.data[1].x).max() * turns < 1 / 4
     assert len(actions.views("standard", None, "up", "change", "value").curves.layout.shapes) == 1
 

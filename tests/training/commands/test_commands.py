@@ -129,7 +129,7 @@ def test_train_then_evaluate_and_sweep_skips_what_is_done(tmp_path, capfd, monke
     assert str(tmp_path) not in record.to_json()
 
     assert main(["evaluate", str(folder), "--corpus", "builtin", "--splits", "valid"]) == 0
-    assert capfd.readouterr().out.splitlines()[1].split()[:2] == ["valid", "23,314"] or sys.version_info[:2] != (3, 11)
+    assert capfd.readouterr().out.splitlines()[2].split()[:2] == ["valid", "23,314"] or sys.version_info[:2] != (3, 11)
 
     sweep = ["sweep", "quick", "--models", "standard", "--seeds", "0", "1", *shared]
     assert main(sweep) == 0

@@ -39,7 +39,7 @@ def folder(tmp_path_factory) -> Path:
         ("nothing", "--corpus builtin", "there is no folder"),
         ("adapter", "--corpus builtin", "is an adapter: merge it"),
         ("standard", "--corpus builtin --rank 0", "rank=0 must be a whole number, at least 1"),
-        ("standard", "--corpus builtin --alpha 0", "alpha=0.0 must be a finite number, above 0"),
+        ("standard", "--corpus builtin --alpha 0", "alpha=0.0 must be a finite number, above 0 and at most"),
         (
             "standard",
             "--corpus builtin --targets gates",
