@@ -10,7 +10,7 @@ from training.results.published import FIVE_SEEDS, LONGER_RUN
 from training.results.records import RunRecord
 from training.results.rows import step_memory
 from training.results.views.depths import AT_STEPS
-from training.results.views.table import Column, Table
+from training.results.views.table import Column, Table, value_at
 
 PUBLISHED_SHAPE = ", published shape"
 SHOWCASE = "showcase"
@@ -141,7 +141,10 @@ def generation_table(report: dict[str, Any]) -> Table:
     columns.append(Column("cost_at_4000_over_200", "byte 4,000 over byte 200", ".2f"))
     columns.append(Column("first_byte_seconds.cold", "first byte, cold", "{:.1f} s".format))
     columns.append(Column("first_byte_seconds.warm_cache", "first byte, compiled before", "{:.1f} s".format))
-    return Table(_parties(report), columns, missing="")
+    rows = _parties(report)
+    # Without torch there is nothing to compare with.
+    measured = [each for each in columns if any(value_at(row, each.path) is not None for row in rows)]
+    return Table(rows, measured, missing="")
 
 
 def other_depths_table(report: dict[str, Any]) -> Table:
