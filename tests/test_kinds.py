@@ -5,7 +5,7 @@ import pytest
 import tipshare
 from tests.factories import GRID
 from tipshare import kinds
-from tipshare.kinds import colour_of, equation_of, mark_of, rank_of, source_title, summary_of
+from tipshare.kinds import colour_of, equation_of, mark_of, rank_of, source_title, summary_of, title_of
 
 
 def test_a_kind_at_its_defaults_is_described_by_its_own_sentence():
@@ -52,6 +52,12 @@ def test_residual_steps_have_no_factor():
 def test_every_cell_of_the_grid_has_words_and_an_equation(config):
     assert summary_of(config)
     assert equation_of(config).count("{") == equation_of(config).count("}")
+
+
+def test_cells_of_the_grid_are_called_by_what_they_are():
+    assert title_of("own + ssm, 0.8 M") == "State space with a block per layer, 0.8 M"
+    assert title_of("time-indexed-ssm, tied") == "Time-Indexed SSM, tied"
+    assert title_of("mine + ssm") == "mine + ssm"
 
 
 def test_what_has_no_entry_is_shown_by_its_field_values(monkeypatch):

@@ -74,6 +74,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     },
     "app.turns": (),
     "app.door": (),
+    "app.leaving": (),
     "app.header": ("app",),
     "app.preview": ("app", "tipshare", "training.results"),
     "app.document": ("app",),

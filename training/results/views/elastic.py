@@ -25,6 +25,8 @@ TIED = ", tied"
 # Where features are compared: at the own number, and far from it.
 FAR_DEPTHS = (3, 6, 12, 18)
 USUAL_FEATURES = "time-indexed-ssm"
+# Nats above the losses at the models' own depths: what lies higher would flatten differences of a hundredth.
+TALLEST = 0.3
 
 # By model and number of depth steps.
 Pairs = dict[tuple[str, int], Comparison]
@@ -213,6 +215,8 @@ def elastic_view(records: Sequence[RunRecord]) -> FigureView[Mark]:
                 )
                 for steps, loss in losses.at.items()
             ]
+    ceiling = TALLEST + max((mark.value for mark in marks if mark.size == "large"), default=0.0)
+    is_cut = any(mark.value > ceiling for mark in marks)
     return FigureView(
         name="elastic_depth",
         title="Loss against depth steps",
@@ -221,6 +225,7 @@ def elastic_view(records: Sequence[RunRecord]) -> FigureView[Mark]:
         points=marks,
         csv=BY_DEPTH,
         x_label="depth steps (larger mark: the model's own)",
-        y_label=loss_label(LOSS),
+        y_label=loss_label(LOSS) + ("\ncut off above" if is_cut else ""),
+        ceiling=ceiling if is_cut else None,
         missing="" if marks else f"no run of {FIXED} or {ELASTIC} was read at several depths",
     )
