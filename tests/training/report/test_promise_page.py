@@ -23,8 +23,8 @@ REPORT = {
         ]
     },
     "endings": {
-        "training": {"killed": 75, "full": 31, "finished": 40},
         "push": {"killed": 25, "full": 0, "finished": 25},
+        "training": {"killed": 75, "full": 31, "finished": 40},
     },
     "crowds": [
         {

@@ -55,10 +55,11 @@ def endings_table(report: dict[str, Any]) -> Table:
         Column("what", "what was ended", is_text=True),
         Column("killed", "by SIGKILL", _count),
         Column("full", "by a full disk", _count),
-        Column("finished", "then as if nothing had happened", _count),
+        Column("finished", "completed as if undisturbed", _count),
     ]
     words = {"training": "training and the final save", "push": "push"}
-    rows = [{"what": words[name], **found} for name, found in report.get("endings", {}).items()]
+    endings = report.get("endings", {})
+    rows = [{"what": what, **endings[name]} for name, what in words.items() if name in endings]
     return Table(rows, columns)
 
 
