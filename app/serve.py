@@ -36,12 +36,13 @@ def launch_settings() -> dict[str, Any]:
 
     from app.document import PICTURE_ROUTE, OwnHead
     from app.door import LARGEST_BODY, Door
+    from app.leaving import EndWithReader
     from app.page import tab_names
     from app.style import css, script, theme
 
-    middleware = [Middleware(Door, folder=Path(get_upload_folder())), Middleware(OwnHead, tabs=tab_names())]
+    door, head = Middleware(Door, folder=Path(get_upload_folder())), Middleware(OwnHead, tabs=tab_names())
     return {
-        "app_kwargs": {"middleware": middleware, "routes": [PICTURE_ROUTE]},
+        "app_kwargs": {"middleware": [door, head, Middleware(EndWithReader)], "routes": [PICTURE_ROUTE]},
         "max_file_size": LARGEST_BODY,
         # What components hold is kept for so many visitors.
         "state_session_capacity": 500,

@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
+
+pytestmark = pytest.mark.slow  # every test starts a process
 
 USE = """
 import jax, equinox, haliax

@@ -77,6 +77,12 @@ def test_numbers_of_numpy_become_plain_ones():
     assert ModelConfig.from_json(config.to_json()) == config
 
 
+def test_whole_numbers_where_floats_are_meant_become_floats():
+    """A gate that starts at the whole number 0 would be a gate of whole numbers, which cannot be trained."""
+    config = tipshare.ModelConfig.from_json('{"kind": "time-indexed-ssm", "gate_start": 0}')
+    assert (type(config.gate_start), type(config.num_layers)) == (float, int)
+
+
 @pytest.mark.parametrize("value", [True, 0, 8, 2.0, "3", None, math.nan])
 def test_a_whole_number_is_one_within_its_bounds(value):
     with pytest.raises(ValueError, match=f"^count={value!r} must be a whole number, at least 1 and at most 7$"):

@@ -76,6 +76,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     },
     "app.turns": (),
     "app.door": (),
+    "app.leaving": (),
     "app.header": ("app",),
     "app.preview": ("app", "tipshare", "training.results"),
     "app.document": ("app",),
@@ -190,6 +191,7 @@ def test_every_import_is_declared(package):
         assert found & names, f"{file} imports {module}, which none of {sorted(extras)} declares"
 
 
+@pytest.mark.slow
 def test_the_page_draws_no_figure_with_matplotlib_until_one_is_downloaded():
     code = "import sys, app.page; print('matplotlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)

@@ -60,7 +60,9 @@ class ModelConfig:
         max_position_embeddings: Context: the most positions one window can have.
         weights: Where the weights at depth t come from. `own`: a block per layer; `generated`: a hypernetwork of the
             time features; `gated`: one shared block times `sigmoid(g(t))`; `tied`: one shared block;
-            `own-generated`: a hypernetwork per layer, each read at its own fixed t (the published "standard").
+            `own-generated`: a hypernetwork per layer, each read at its own fixed t (the published "standard");
+            `generated-gated`: as `gated`, but a mixer whose weights are generated before gates act on them (the
+            published Time-Indexed SSM).
         mixer: What follows attention in a block.
         step: `residual` adds a block's output as it is, `euler` adds it divided by the number of depth steps.
         time: `indexed` shows the block its depth t; `constant` holds t at 0, the control.

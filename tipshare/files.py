@@ -1,6 +1,7 @@
 """Files that are never half written, and one lock between processes."""
 
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,16 @@ def replacing(path: Path) -> Iterator[Path]:
         sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_left_overs(path: Path) -> None:
+    """Remove what killed processes left half written beside `path`; for a caller that nobody else writes it with."""
+    for place in path.parent.glob(".*"):
+        if place.name.startswith(f".{path.name}.") and place.suffix in (".tmp", ".new"):
+            if place.is_dir():
+                shutil.rmtree(place, ignore_errors=True)
+            else:
+                place.unlink(missing_ok=True)
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -3,6 +3,7 @@
 A kind, weight source or mixer without an entry is still shown: by its name, its field values and a neutral look.
 """
 
+import re
 from dataclasses import dataclass
 
 from tipshare.config import KINDS, ModelConfig
@@ -100,6 +101,13 @@ SOURCES: dict[str, SourceWords] = {
 }
 
 MIXERS: dict[str, str] = {"mlp": "MLP", "ssm": "state space"}
+# A cell of the grid of weights and mixers, such as `own + ssm`, in a few words.
+CELLS: dict[str, str] = {
+    "own": "a block per layer",
+    "generated": "weights generated from t",
+    "gated": "one block gated by t",
+    "tied": "one block without gates",
+}
 GATES: dict[str, str] = {
     "sigmoid": r"\sigma(g({t}))",
     "two-sigmoid": r"2\,\sigma(g({t}))",
@@ -108,10 +116,14 @@ GATES: dict[str, str] = {
 
 
 def title_of(label: str) -> str:
-    """A model's label as readers see it: the kind's title, and what an ablation changed in it."""
+    """A model's label as readers see it: the title of a kind and what was changed in it, or a cell of the grid."""
     for kind, look in LOOKS.items():
         if label == kind or label.startswith((f"{kind} ", f"{kind},")):
             return look.title + label[len(kind) :]
+    cell = re.fullmatch(r"(\w+) \+ (\w+)(, .*)?", label)
+    if cell and cell[1] in CELLS and cell[2] in MIXERS:
+        mixer = MIXERS[cell[2]]
+        return f"{mixer[0].upper()}{mixer[1:]} with {CELLS[cell[1]]}{cell[3] or ''}"
     return label
 
 
@@ -134,7 +146,9 @@ def mixer_of(config: ModelConfig) -> str:
     """What follows attention in a block, with its size."""
     if config.mixer == "mlp":
         return f"MLP, {config.mlp_ratio:g}x"
-    return f"{MIXERS.get(config.mixer, config.mixer)}, {config.state_dim} states"
+    invariant = "" if config.selective else "time-invariant "
+    bare = "" if config.ssm_projections else " without projections"
+    return f"{invariant}{MIXERS.get(config.mixer, config.mixer)}{bare}, {config.state_dim} states"
 
 
 def source_title(weights: str) -> str:
@@ -148,7 +162,8 @@ def summary_of(config: ModelConfig) -> str:
     A kind at its usual choices has a sentence of its own; any other cell of the grid is described by its fields.
     """
     look, usual = LOOKS.get(config.kind), KINDS.get(config.kind)
-    choices = ("weights", "mixer", "step", "time", "branches")
+    choices = ["weights", "mixer", "step", "time", "branches"]
+    choices += ["selective", "ssm_projections"] if config.mixer == "ssm" else []
     if look and usual and all(getattr(config, name) == getattr(usual(), name) for name in choices):
         return look.summary
     source = SOURCES.get(config.weights)

@@ -37,7 +37,8 @@ def check_number(
 
 
 def check_fields(instance: Any, where: str = "", most: int | None = None) -> None:
-    """Raise ValueError unless every field of a dataclass fits its annotation; numpy numbers become plain ones.
+    """Raise ValueError unless every field of a dataclass fits its annotation; numpy numbers become plain ones, and
+    whole numbers where floats are meant become floats.
 
     Bounds in a field's metadata: `least` (1 for whole numbers and 0 for others if left out), `above`, `most`, `below`;
     or `choices`, a function that gives the allowed values. Other annotations are left to the class itself.
@@ -51,7 +52,11 @@ def check_fields(instance: Any, where: str = "", most: int | None = None) -> Non
         value = getattr(instance, field.name)
         _check_value(f"{where}{field.name}", value, types[field.name], field.metadata, most)
         if isinstance(value, np.generic):
-            object.__setattr__(instance, field.name, value.item())
+            value = value.item()
+        # A whole number would make whole numbers of the arrays that start at it.
+        if types[field.name] is float:
+            value = float(value)
+        object.__setattr__(instance, field.name, value)
 
 
 def check_names(cls: Any, given: Any, what: str) -> None:

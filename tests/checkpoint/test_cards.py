@@ -121,6 +121,7 @@ def test_a_weight_source_without_an_entry_in_the_table_still_saves_a_card(tmp_pa
     assert "its weights at depth t are 'gated'" in (folder / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_the_examples_of_a_card_run_as_they_stand(tmp_path):
     folder = tipshare.save(build_tiny("time-indexed-mlp"), tmp_path / "model", record=record_fields("time-indexed-mlp"))
     snippets = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), flags=re.S)

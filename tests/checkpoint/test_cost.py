@@ -55,6 +55,7 @@ def large(tmp_path_factory):
     return tipshare.save(fill(config), tmp_path_factory.mktemp("large") / "model")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads Linux's /proc")
 @pytest.mark.parametrize("kind", tipshare.KINDS)
 def test_loading_takes_at_most_half_as_much_again_as_the_weights(kind, large, tmp_path):

@@ -6,26 +6,36 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.hostile.fuzz import CaseError, Count, fuzz
+from tests.compiling import compile_quickly
+from tests.hostile.fuzz import ROUND, CaseError, Count, fuzz
+from tests.hostile.interrupted import interrupt
 from tests.hostile.loading import measure_loading
-from tests.hostile.report import add_counts, read_report, write_report
+from tests.hostile.report import add_counts, add_endings, read_report, write_report
 
 
 def main() -> int:
     """Parse the command line, run the cases, add them to the record."""
     parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0, help="(default %(default)s)")
+    parser.add_argument("--only", nargs="+", choices=ROUND, default=list(ROUND), metavar="SORT", help=", ".join(ROUND))
     parser.add_argument("--seed", type=int, help="of the cases; another one every time if left out")
     parser.add_argument("--record", type=Path, help="JSON file that gathers the counts of all calls")
     parser.add_argument("--loading", action="store_true", help="measure instead what verification of weights costs")
+    parser.add_argument("--endings", type=int, help="end so many runs and pushes instead, at random moments")
     options = parser.parse_args()
+    seed = time.time_ns() % 2**31 if options.seed is None else options.seed
     if options.loading:
         parts = {"loading": measure_loading()}
+    elif options.endings is not None:
+        compile_quickly()
+        with tempfile.TemporaryDirectory() as folder:
+            ended = interrupt(Path(folder), seed=seed, endings=options.endings)
+        parts = {"endings": add_endings(read_report(options.record), ended)}
     else:
-        seed = time.time_ns() % 2**31 if options.seed is None else options.seed
         with tempfile.TemporaryDirectory() as folder:
             try:
-                counts = fuzz(Path(folder), seed=seed, ends=time.monotonic() + 60 * options.minutes, say=show)
+                ends = time.monotonic() + 60 * options.minutes
+                counts = fuzz(Path(folder), seed=seed, ends=ends, sorts=options.only, say=show)
             except CaseError as error:
                 print(f"error: {error}", file=sys.stderr)
                 raise

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,16 +65,22 @@ def run_case(sort: str, run: Runner, seed: int, number: int) -> tuple[bool, int]
 
 
 def fuzz(
-    folder: Path, *, seed: int, rounds: int | None = None, ends: float | None = None, say: Any = None
+    folder: Path,
+    *,
+    seed: int,
+    rounds: int | None = None,
+    ends: float | None = None,
+    sorts: Collection[str] = tuple(ROUND),
+    say: Any = None,
 ) -> dict[str, Count]:
-    """Rounds of cases of all sorts, until there were enough or the time is over; the first wrong one raises."""
-    counts = {sort: Count() for sort in ROUND}
+    """Rounds of cases of these sorts, until there were enough or the time is over; the first wrong one raises."""
+    counts = {sort: Count() for sort in sorts}
     number = 0
     with offline():
         runs = runners(folder)
         while (rounds is None or number < rounds) and (ends is None or time.monotonic() < ends):
-            for sort, each in ROUND.items():
-                for part in range(each):
+            for sort in sorts:
+                for part in range(ROUND[sort]):
                     counts[sort].add(*run_case(sort, runs[sort], seed, number * 10 + part))
             number += 1
             if say is not None and number % 100 == 0:

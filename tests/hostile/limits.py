@@ -1,6 +1,7 @@
 """Limits on one case: the length of a refusal, memory and processor time, however busy the machine is."""
 
 import contextlib
+import resource
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,6 +52,17 @@ def limited() -> Iterator[Taken]:
     taken.memory = max(0, _status("VmHWM") - before)
     if taken.memory > MOST_MEMORY:
         raise TooMuchError(f"{taken.memory:,} bytes of memory, more than {MOST_MEMORY:,}")
+
+
+@contextlib.contextmanager
+def full_disk(room: int = 0) -> Iterator[None]:
+    """No file can be written beyond its first `room` bytes: writing ends in the middle, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def _start() -> int:

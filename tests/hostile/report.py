@@ -17,16 +17,24 @@ def read_report(path: Path | None) -> dict[str, Any]:
 
 def add_counts(report: dict[str, Any], counts: dict[str, Count]) -> dict[str, Any]:
     """The counts of all calls so far, with those of one more."""
-    known = report.get("fuzz", {})
-    found = {}
+    found = dict(report.get("fuzz", {}))
     for sort, each in counts.items():
-        before = known.get(sort, asdict(Count()))
+        before = found.get(sort, asdict(Count()))
         found[sort] = {
             "cases": before["cases"] + each.cases,
             "refused": before["refused"] + each.refused,
             "most_memory": max(before["most_memory"], each.most_memory),
         }
     return found
+
+
+def add_endings(report: dict[str, Any], counts: dict[str, dict[str, int]]) -> dict[str, Any]:
+    """The endings of all calls so far, with those of one more."""
+    known = report.get("endings", {})
+    return {
+        name: {how: number + known.get(name, {}).get(how, 0) for how, number in found.items()}
+        for name, found in counts.items()
+    }
 
 
 def write_report(path: Path, parts: dict[str, Any]) -> None:

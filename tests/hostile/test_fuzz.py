@@ -33,7 +33,9 @@ def test_the_counts_of_several_calls_add_up(tmp_path):
     counts = fuzz(tmp_path, seed=1, rounds=1)
     assert {sort: each.cases for sort, each in counts.items()} == ROUND
     report = {"fuzz": add_counts({}, counts)}
-    assert add_counts(json.loads(json.dumps(report)), counts)["calls"]["cases"] == 2 * ROUND["calls"]
+    more = fuzz(tmp_path / "more", seed=2, rounds=1, sorts=["calls"])
+    both = add_counts(json.loads(json.dumps(report)), more)
+    assert {sort: each["cases"] for sort, each in both.items()} == {**ROUND, "calls": 2 * ROUND["calls"]}
 
 
 def test_an_error_that_is_not_ours_ends_the_cases_with_the_seed_that_repeats_it():

@@ -53,6 +53,11 @@ def order_tensors(tensors: Mapping[str, np.ndarray]) -> list[str]:
     return sorted(tensors, key=lambda name: (tensors[name].nbytes % ALIGNMENT != 0, name))
 
 
+def code_of(dtype: np.dtype) -> str:
+    """What the format calls a type; training states hold others than weights do."""
+    return DTYPE_CODES.get(dtype) or ("BOOL" if dtype.kind == "b" else f"{dtype.kind.upper()}{8 * dtype.itemsize}")
+
+
 def write_file(path: Path, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> FileSum:
     """Write a safetensors file and wait until it is on disk."""
     header: dict[str, Any] = {"__metadata__": dict(metadata)}
@@ -60,7 +65,7 @@ def write_file(path: Path, tensors: Mapping[str, np.ndarray], metadata: Mapping[
     for name in names:
         array = tensors[name]
         span = [offset, offset + array.nbytes]
-        header[name] = {"dtype": DTYPE_CODES[array.dtype], "shape": list(array.shape), "data_offsets": span}
+        header[name] = {"dtype": code_of(array.dtype), "shape": list(array.shape), "data_offsets": span}
         offset += array.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     # Spaces after the header are part of the format; they make the data begin at a multiple of ALIGNMENT.

@@ -226,14 +226,3 @@ def scan_states(decay: NamedArray, drive: NamedArray, initial: NamedArray | None
     along = [axis.name for axis in decay.axes].index("position")
     h = run_recurrence(*(jnp.moveaxis(each.array, along, 1) for each in (decay, drive)))
     return hax.named(jnp.moveaxis(h, 1, along), decay.axes)
-
-
-def scan_states_reference(decay: NamedArray, drive: NamedArray, initial: NamedArray | None = None) -> NamedArray:
-    """The same recurrence one position after the other: slow, and plain to see."""
-    Position = decay.resolve_axis("position")
-    h = hax.zeros_like(decay["position", 0]) if initial is None else initial
-    path = []
-    for position in range(Position.size):
-        h = decay["position", position] * h + drive["position", position]
-        path.append(h)
-    return hax.stack(Position, path)

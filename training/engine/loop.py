@@ -13,7 +13,7 @@ import numpy as np
 from jax.stages import Compiled
 
 import tipshare
-from tipshare.files import locked
+from tipshare.files import locked, remove_left_overs
 from training.engine.costs import flops_per_token, memory_in_use, parameters_by_part, speed_of
 from training.engine.elastic import count_draws, depths_of, draw_depth
 from training.engine.evaluation import Evaluator, compare_with_start, final_numbers
@@ -30,6 +30,7 @@ from training.results.records import RunRecord
 
 # Number of training steps after which several processes compare whether one of them was asked to stop.
 AGREE_EVERY = 10
+METRICS = "metrics.jsonl"
 SAMPLE = tipshare.Sampling(max_bytes=120)
 
 
@@ -57,6 +58,9 @@ def train(
     """
     placement = placement or Placement()
     with locked(run.folder / "lock") if placement.is_writer else contextlib.nullcontext():
+        if placement.is_writer:
+            remove_left_overs(run.folder)
+            remove_left_overs(run.folder / METRICS)
         record = run.finished_record()
         if record is None:
             # Hours of training would end with an error otherwise.
@@ -81,7 +85,7 @@ class Training:
         self.run, self.placement, self.observer, self.stop = run, placement, observer, stop
         recipe = run.recipe
         tracker = Tracker(run) if track and placement.is_writer else None
-        metrics = run.folder / "metrics.jsonl" if placement.is_writer else None
+        metrics = run.folder / METRICS if placement.is_writer else None
         self.history = History(run, metrics, tracker)
         self.program = Program.of(recipe, run.config, placement, run.start)
         self.evaluator = Evaluator(self.program.static, placement)

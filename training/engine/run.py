@@ -7,7 +7,7 @@ from typing import Any
 from tipshare.checkpoint import CheckpointError, read_folder
 from tipshare.checkpoint.layout import CHECKSUMS, RECORD
 from tipshare.config import ModelConfig
-from tipshare.files import locked
+from tipshare.files import locked, remove_left_overs
 from training.data.corpus import Corpus
 from training.engine.start import Start
 from training.recipes.recipe import Recipe
@@ -107,6 +107,7 @@ class Run:
     def collect(self, record: RunRecord) -> None:
         """Add the record to the collection unless it is there; several processes may do so at once."""
         with locked(self.collection.with_suffix(".lock"), wait=True):
+            remove_left_overs(self.collection)
             known = read_records(self.collection) if self.collection.exists() else []
             if record not in known:
                 append_record(record, self.collection)

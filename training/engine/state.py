@@ -10,8 +10,9 @@ from typing import Any
 import jax
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
+from tipshare.checkpoint.container import write_file
 from tipshare.checkpoint.regular_files import read_file, size_of
 from tipshare.checkpoint.strict_json import parse_json
 from tipshare.files import replacing, write_text
@@ -44,9 +45,8 @@ def save_state(folder: Path, state: SavedState) -> None:
     """
     arrays_path, facts_path = _paths(folder, state.step)
     with replacing(arrays_path) as temporary:
-        save_file(state.arrays, temporary)
-        digest = _digest(temporary)
-    content = json.dumps({"step": state.step, "arrays_sha256": digest, "facts": state.facts}, allow_nan=False)
+        written = write_file(temporary, state.arrays, {})
+    content = json.dumps({"step": state.step, "arrays_sha256": written.sha256, "facts": state.facts}, allow_nan=False)
     write_text(facts_path, json.dumps({"sha256": hashlib.sha256(content.encode()).hexdigest(), "content": content}))
     for old in saved_steps(folder)[KEPT:]:
         for path in reversed(_paths(folder, old)):
@@ -93,8 +93,9 @@ def _load(folder: Path, step: int) -> SavedState:
     if not isinstance(facts, dict) or content.get("step") != step or not _are_of_a_run(facts):
         raise ValueError("its facts are not those of a run after this step")
     size_of(arrays_path)  # a regular file
-    if _digest(arrays_path) != content.get("arrays_sha256"):
-        raise ValueError("the checksum of its arrays does not match")
+    with arrays_path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != content.get("arrays_sha256"):
+            raise ValueError("the checksum of its arrays does not match")
     return SavedState(step, load_file(arrays_path), facts)
 
 
@@ -132,8 +133,3 @@ def unflatten(arrays: dict[str, np.ndarray], shapes: Any) -> Any:
 def _paths(folder: Path, step: int) -> tuple[Path, Path]:
     name = f"step-{step:08d}"
     return folder / f"{name}.safetensors", folder / f"{name}.json"
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

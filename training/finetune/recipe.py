@@ -17,9 +17,9 @@ FINETUNE = Recipe(
     schedule="cosine",
     warmup_steps=10,
     clip_norm=1.0,
-    evaluate_every=25,
+    evaluate_every=50,
     full_evaluation=(),
-    save_every=25,
+    save_every=50,
     seeds=(42, 123, 456),
 )
 # Few parameters, and those that start at zero, need larger steps than all of them together.

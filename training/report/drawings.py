@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.transforms import Bbox
 
 from tipshare.kinds import colour_of, mark_of, rank_of, title_of
 from training.report.figure_style import FAINT, INK, WIDTH, legend_below, new_axes, new_panels
@@ -18,6 +19,15 @@ from training.results.views.figure import Cell, FigureView, Mark, front_of, line
 MOST_LINES = 6
 MOST_NAMES = 10
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+# Where a name may stand beside its mark, in points, and the side that is set to that place.
+NAME_PLACES = (
+    ((7, 5), "left"),
+    ((7, -7), "left"),
+    ((-7, 5), "right"),
+    ((-7, -7), "right"),
+    ((7, 14), "left"),
+    ((-7, -16), "right"),
+)
 SIZES = {"small": 3, "usual": 6, "large": 10}
 
 
@@ -55,7 +65,8 @@ def draw_plane(view: FigureView[Mark]) -> Figure:
     lines = lines_of(view.points)
     if sum(not marks[0].is_published for marks in lines.values()) > MOST_LINES and view.is_range:
         return _draw_by_kind(view, lines)
-    figure, axes = new_axes(view, height=4.2)
+    # The legend stands below the axes and must leave them room.
+    figure, axes = new_axes(view, height=4.2 if len(lines) <= MOST_LINES else 5.4)
     handles = [_draw_line(axes, marks, is_range=view.is_range) for marks in lines.values()]
     if view.has_front:
         handles.append(_draw_front(axes, front_of(view.points)))
@@ -65,18 +76,37 @@ def draw_plane(view: FigureView[Mark]) -> Figure:
         handles = [*kinds, *handles[-1:]]
         if view.is_count:
             _count_axis(axes, [mark.at for mark in view.points])
-        # Ablations of one kind look alike, so they carry their names while there is room.
-        named = [mark for mark in view.points if mark.label != mark.kind]
-        for mark in named if len(named) <= MOST_NAMES else ():
-            axes.annotate(mark.title, (mark.at, mark.value), (7, 3), textcoords="offset points", fontsize=7)
     elif view.names_marks:
         for mark in view.points:
             axes.annotate(mark.text, (mark.at, mark.value), (6, 5), textcoords="offset points", fontsize=7)
     elif len({mark.at for mark in view.points}) <= MOST_NAMES:
         axes.set_xticks(sorted({mark.at for mark in view.points}))
+    if view.ceiling is not None:
+        axes.set_ylim(top=view.ceiling)
     axes.grid(True)
     legend_below(figure, [*handles, *_legend(view.points, is_range=view.is_range)])
+    # Ablations of one kind look alike, so they carry their names while there is room.
+    named = [mark for mark in view.points if view.has_front and mark.title != title_of(mark.kind)]
+    if len(named) <= MOST_NAMES:
+        _write_names(figure, axes, named, view.points)
     return figure
+
+
+def _write_names(figure: Figure, axes: Axes, named: Sequence[Mark], marks: Sequence[Mark]) -> None:
+    """The titles of marks beside them, each at the first place that is free of other names and marks, if one is."""
+    figure.draw_without_rendering()
+    centres = [axes.transData.transform((mark.at, mark.value)) for mark in marks]
+    taken = [Bbox.from_bounds(x - 6, y - 6, 12, 12) for x, y in centres]
+    for mark in named:
+        for place, side in (*NAME_PLACES, NAME_PLACES[0]):
+            look: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "ha": side, "va": "center"}
+            name = axes.annotate(mark.title, (mark.at, mark.value), place, **look)
+            box = name.get_window_extent()
+            if not box.count_overlaps(taken) and axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1:
+                break
+            name.set_visible(False)
+        name.set_visible(True)
+        taken.append(box)
 
 
 def _draw_front(axes: Axes, front: Sequence[Mark]) -> Line2D:

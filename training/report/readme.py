@@ -22,6 +22,7 @@ from training.report.readme_figures import FINETUNING, picture
 from training.report.result_parts import (
     ablations,
     checkpoints,
+    dropped,
     equal_time,
     equal_time_short,
     leading_headline,
@@ -33,6 +34,7 @@ from training.report.result_parts import (
     results_with_published,
     short_results,
     step_times,
+    trials,
     variants,
 )
 from training.results.views.document_tables import (
@@ -43,7 +45,6 @@ from training.results.views.document_tables import (
     shape_table,
     timeline_table,
     training_table,
-    trials_table,
 )
 from training.results.views.dynamics_tables import (
     flow_table,
@@ -60,7 +61,13 @@ from training.results.views.finetuning import (
     tuned_groups,
     tuned_table,
 )
-from training.results.views.promise_tables import crowd_in_words, crowd_table, fuzz_table, loading_table
+from training.results.views.promise_tables import (
+    crowd_in_words,
+    crowd_table,
+    endings_table,
+    fuzz_table,
+    loading_table,
+)
 from training.results.views.table import Table
 
 DYNAMICS_PAGE = "docs/results/dynamics.md"
@@ -143,7 +150,8 @@ PARTS: tuple[Part, ...] = (
     Part("docs/results/published.md", "shapes", shape_table),
     Part("docs/results/checkpoints.md", "checkpoints", checkpoints),
     Part("docs/results/checkpoints.md", "depth steps", depth_table),
-    Part("docs/results/trials.md", "trials", trials_table),
+    Part("docs/results/trials.md", "trials", trials),
+    Part("docs/results/trials.md", "dropped", dropped, "both"),
     Part("docs/results/finetuning.md", "fine-tuning", finetuning),
     Part("docs/results/finetuning.md", "depth", finetuned_depths),
     Part("docs/results/speed.md", "training speed", speed_tables("training", training_table), "benchmarks"),
@@ -154,6 +162,7 @@ PARTS: tuple[Part, ...] = (
     Part(DYNAMICS_PAGE, "lens", from_report("dynamics", text_in_words, reading_table), "benchmarks"),
     Part(PROMISE_PAGE, "hostile cases", from_report("promise", fuzz_table), "benchmarks"),
     Part(PROMISE_PAGE, "cost of checking", from_report("promise", loading_table), "benchmarks"),
+    Part(PROMISE_PAGE, "endings", from_report("promise", endings_table), "benchmarks"),
     Part(PROMISE_PAGE, "crowds", from_report("promise", crowd_in_words, crowd_table), "benchmarks"),
 )
 

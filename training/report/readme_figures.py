@@ -64,37 +64,20 @@ README_FIGURES: dict[str, tuple[str, Draws]] = {
     "scaling.png": ("Loss against stored parameters", lambda records, _: scaling_view(records, "parameters")),
     "scaling-flops.png": ("Loss against operations per byte", lambda records, _: scaling_view(records, "flops")),
 }
-# Figures that the documents show as soon as there is something to draw.
-LATER = (
-    "finetuning.png",
-    "elastic.png",
-    "depth-speed.png",
-    "training-time.png",
-    "scaling.png",
-    "scaling-flops.png",
-)
 
 
 def picture(name: str, records: Records, benchmarks: Path | None = None) -> str:
     """The figure as a page in docs/results shows it; empty if there is nothing to draw."""
-    return f"![{README_FIGURES[name][0]}](../{name})" if name in _views(records, benchmarks, [name]) else ""
+    return f"![{README_FIGURES[name][0]}](../{name})" if name in views_of(records, benchmarks, [name]) else ""
 
 
 def write_readme_figures(records: Records, folder: Path, benchmarks: Path | None = None) -> list[Path]:
     """Draw every figure of README and docs that there are numbers for."""
     written = []
-    for name, view in _views(records, benchmarks).items():
+    for name, view in views_of(records, benchmarks).items():
         write_bytes(folder / name, render(view, "png", dpi=150, metadata={MARK: digest_of(view)}))
         written.append(folder / name)
     return written
-
-
-def outdated_figures(records: Records, folder: Path, benchmarks: Path | None = None) -> list[str]:
-    """Names of the figures that are missing or show other numbers than records and benchmarks."""
-    digests = {name: digest_of(view) for name, view in _views(records, benchmarks).items()}
-    wanted = [name for name in README_FIGURES if name in digests or name not in LATER]
-    texts = {name: path.read_bytes() if (path := folder / name).is_file() else b"" for name in wanted}
-    return [name for name, text in texts.items() if name not in digests or digests[name].encode() not in text]
 
 
 def digest_of(view: FigureView[Any]) -> str:
@@ -102,7 +85,7 @@ def digest_of(view: FigureView[Any]) -> str:
     return hashlib.sha256(view.to_csv().encode()).hexdigest()[:12]
 
 
-def _views(
+def views_of(
     records: Records, benchmarks: Path | None, names: Sequence[str] = tuple(README_FIGURES)
 ) -> dict[str, FigureView[Any]]:
     """The figures that have something to show."""

@@ -1,5 +1,6 @@
 """What README and docs say of the protocols: the leading one first, the published one on a page of its own."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from training.report.folder import headline, results_table_markdown, significance_table_markdown
@@ -8,6 +9,7 @@ from training.report.readme_figures import picture
 from training.report.tables import to_markdown
 from training.results.leading import PUBLISHED, kinds_alone, leading_group
 from training.results.selection import Selection
+from training.results.trials import FILE_NAME, read_trials
 from training.results.views.ablations import ablation_cells, ablation_table, question_table
 from training.results.views.comparisons import significance_table
 from training.results.views.document_tables import machine_in_words, showcase_in_words, showcase_table, usual_runs
@@ -17,9 +19,11 @@ from training.results.views.equal_time import (
     equal_time_in_words,
     equal_time_table,
     finished_pairs,
+    step_times_in_words,
     step_times_table,
 )
 from training.results.views.losses import results_table
+from training.results.views.trials import dropped_table, trials_table
 from training.results.views.tuned import SHARED, protocol_in_words, settings_table, variants_table
 from training.results.wording import headline_of
 
@@ -27,8 +31,9 @@ STEPS = "steps"
 
 
 def short_results(records: Records) -> str:
-    """What the leading protocol found, its measured rows, and how far one model reaches in depth."""
-    return join(leading_headline(records), leading_results(records), reach_in_words(records, only=SHARED))
+    """What the leading protocol found and how, its measured rows, and how far one model reaches in depth."""
+    how = protocol_in_words(leading_group(usual_runs(records)))
+    return join(leading_headline(records), leading_results(records), how, reach_in_words(records, only=SHARED))
 
 
 def leading_headline(records: Records) -> str:
@@ -37,8 +42,9 @@ def leading_headline(records: Records) -> str:
 
 
 def leading_results(records: Records) -> str:
-    """The measured rows."""
-    return to_markdown(results_table(Selection(group=leading_group(usual_runs(records)), source="measured")))
+    """The measured rows; their step times, of machines that did other work too, are left to the benchmarks."""
+    table = results_table(Selection(group=leading_group(usual_runs(records)), source="measured"))
+    return to_markdown(replace(table, columns=[each for each in table.columns if each.path != "step_ms"]))
 
 
 def leading_protocol(records: Records) -> str:
@@ -84,6 +90,18 @@ def checkpoints(records: Records) -> str:
     return join(showcase_in_words(records), showcase_table(records))
 
 
+def trials(records: Records) -> str:
+    """Runs with fields of the tuned protocols changed."""
+    table = trials_table(records)
+    return join(table) if table.rows else NOT_YET
+
+
+def dropped(records: Records, folder: Path) -> str:
+    """Changes that the code no longer has, with what they gave."""
+    table = dropped_table(records, read_trials(folder / FILE_NAME))
+    return join(table) if table.rows else NOT_YET
+
+
 def step_times(folder: Path) -> str:
     """Step times of the tuned protocol, a table for every machine."""
     parts = [part for report in read_reports(folder, STEPS) for part in (machine_in_words(report), _steps(report))]
@@ -111,6 +129,8 @@ def equal_time(records: Records, folder: Path) -> str:
 
 
 def equal_time_short(records: Records, folder: Path) -> str:
-    """One sentence for the README; empty until runs of equal time are finished."""
+    """Runs of equal time for the README; until they are finished, what a step takes, and nothing before that."""
     reports = read_reports(folder, STEPS)
-    return equal_time_in_words(finished_pairs(records, reports[0]), SHARED) if reports else ""
+    if not reports:
+        return ""
+    return equal_time_in_words(finished_pairs(records, reports[0]), SHARED) or step_times_in_words(reports[0], SHARED)

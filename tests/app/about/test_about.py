@@ -52,6 +52,7 @@ def test_the_idea_is_whole_markup():
     ElementTree.fromstring(f"<div>{(HERE / 'idea.html').read_text(encoding='utf-8')}</div>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", re.findall(r"^python -m training (\w+)", USE, re.MULTILINE))
 def test_the_commands_shown_exist(verb):
     subprocess.run([sys.executable, "-m", "training", verb, "--help"], cwd=ROOT, check=True, capture_output=True)

@@ -45,7 +45,10 @@ def test_a_finished_run_leaves_record_checkpoint_and_collection_but_no_state(mak
     run = make_run()
     (run.folder / "state").mkdir(parents=True)
     (run.folder / "state" / ".step-00000002.safetensors.1-1.tmp").write_bytes(b"of a process that was killed")
+    (run.folder.parent / f".{run.folder.name}.abc.new").mkdir()
+    (run.folder.parent / ".runs.jsonl.1-1.tmp").write_bytes(b"of another one")
     record = train(run, stream=stream)
+    assert sorted(path.name for path in run.folder.parent.iterdir()) == ["run", "runs.jsonl", "runs.lock"]
     assert not (run.folder / "state").exists()
     assert (run.folder / "metrics.jsonl").exists()
     assert tipshare.load(run.folder).config == run.config

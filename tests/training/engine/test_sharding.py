@@ -34,10 +34,14 @@ def test_eight_devices_give_the_loss_curve_of_one_and_resume(tmp_path):
     assert facts["curves"]["resumed"] == facts["curves"]["fully sharded"]
 
 
-def train_tiny(num_steps: int) -> list[str]:
+# Numbers of depth steps that all processes must draw alike.
+ELASTIC = ("depth_steps=[1,2,3]", "consistency=0.1", "model.step_features=true")
+
+
+def train_tiny(num_steps: int, *others: str) -> list[str]:
     """Arguments that train a tiny model for so many steps."""
     changes = ["warmup_steps=0", "batch_size=4", "length=16", "evaluation_windows=8", "full_evaluation=[]", *CHANGES]
-    changes += [f"num_steps={num_steps}", f"sample_every={num_steps}"]
+    changes += [f"num_steps={num_steps}", f"sample_every={num_steps}", *others]
     return ["train", "quick", "--model", "time-indexed-mlp", "--set", *changes]
 
 
@@ -52,7 +56,7 @@ def start_two(arguments: list[str]) -> list[subprocess.Popen]:
 
 @pytest.mark.slow
 def test_two_processes_give_the_loss_curve_of_one(tmp_path):
-    arguments = train_tiny(20)
+    arguments = train_tiny(20, *ELASTIC)
     assert main([*arguments, "--out", str(tmp_path / "one")]) == 0
     for process in start_two([*arguments, "--out", str(tmp_path / "two")]):
         code, _, errors = finish(process)

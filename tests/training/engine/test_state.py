@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 
+from tests.hostile.limits import full_disk
 from tests.training.engine.tiny import assert_same_arrays
 from training.engine.state import (
     SavedState,
@@ -127,6 +128,16 @@ def test_damage_to_all_states_is_an_error_not_a_fresh_start(tmp_path):
     spoil_facts(tmp_path)
     with pytest.raises(ValueError, match=r"all saved states of this run are damaged \(2\); delete its folder"):
         load_newest(tmp_path, lambda text: None)
+
+
+@pytest.mark.parametrize("room", [0, 100, 500])
+def test_a_full_disk_is_an_error_of_the_system_and_leaves_the_state_before(tmp_path, room):
+    save(tmp_path, 1)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    with full_disk(room), pytest.raises(OSError, match="File too large"):
+        save_state(tmp_path, SavedState(2, {"model": np.zeros(1000, np.float32)}, facts_of(2)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    assert load_newest(tmp_path, pytest.fail).step == 1
 
 
 def test_half_written_files_are_no_states(tmp_path):

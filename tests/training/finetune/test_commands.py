@@ -80,14 +80,19 @@ def test_the_grid_has_every_run_once_and_each_can_be_started(tmp_path, capsys):
     assert {each.method for each in described} == {"full", "gates", "norms", "lora"}
     assert {each.rank for each in described} == {None, 2, 8, 32}
     assert {each.depth_steps for each in described} == {None, 3, 12}
-    # A checkpoint is made before it is used.
-    made = [job.arguments[0] for job in jobs].index("train")
-    needing = [number for number, job in enumerate(jobs) if job.arguments[1].startswith(str(tmp_path))]
-    assert made < min(needing)
-    assert main(["finetune-grid", "--plan", "--first", "3", "--out", str(tmp_path)]) == 0
+    # A checkpoint is made before it is used, and what another depth gives back comes first.
+    made: set[str] = set()
+    for job in jobs:
+        if job.arguments[0] == "train":
+            options = dict(zip(job.arguments[2::2], job.arguments[3::2], strict=True))
+            made.add(f"{tmp_path}/{job.arguments[1]}/{options['--model']}/seed-{options['--seed']}")
+        else:
+            assert job.arguments[1] in made | tipshare.KINDS.keys()
+    assert len(made) == 7
+    assert all(job.name.endswith("full at 3 depth steps, seed 1") for job in jobs[3:6])
+    assert main(["finetune-grid", "--plan", "--first", "4", "--out", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("standard, wikitext-2 to shakespeare, full, seed 42\n")
-    assert "\n3 runs, " in shown
+    assert "\nneural-ode, wikitext-2 to wikitext-2, full at 3 depth steps, seed 42\n4 runs, " in shown
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def test_what_a_recipe_sets_for_one_model_is_checked():
         ("num_steps=many", "num_steps='many' must be a whole number"),
         ("optimizer=sgd", "optimizer='sgd' is not one of adam, adamw"),
         ("learning_rate=-1", "learning_rate=-1 must be a finite number, at least 0"),
-        ("learning_rate=0", "learning_rate=0 must be above 0"),
+        ("learning_rate=0", "learning_rate=0.0 must be above 0"),
         ("betas=[0.9]", "must be two numbers"),
         ("warmup_steps=12", "leaves none of num_steps=12"),
         ("weight_decay=0.1", "adam has no weight decay"),

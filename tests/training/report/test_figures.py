@@ -1,11 +1,12 @@
 """Figures: what they show, and when there is none."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib
 
-from tests.training.results.factory import group_of, make_record, published_records, runs
+from tests.training.results.factory import group_of, make_record, published_records, runs, tuned_run
 from tipshare.config import KINDS
 from tipshare.kinds import LOOKS, NEUTRAL, colour_of, title_of
 from training.report.drawings import draw_view
@@ -112,6 +113,29 @@ def test_learning_curves_average_the_steps_that_all_seeds_have():
     ]
     line = draw("learning_curves", group_of(*records)).axes[0].lines[0]
     assert (list(line.get_xdata()), list(line.get_ydata())) == ([100, 300], [4.5, 2.5])
+
+
+def test_names_of_variants_lie_on_no_other_name_and_on_no_mark():
+    """Three models of nearly the same size and loss, two of which are told apart by their names alone."""
+    sizes = {"time-indexed-ssm": 777_000, "time-indexed-ssm, tied": 642_000, "own + ssm, 0.8 M": 813_000}
+    weights = ("gated", "tied", "own")
+    records = [
+        tuned_run("time-indexed-ssm", 0, model=label, parameters={"total": size}, final={LOSS: 1.38 + size / 1e9})
+        for label, size in sizes.items()
+    ]
+    records = [replace(run, config={**run.config, "weights": each}) for run, each in zip(records, weights, strict=True)]
+    figure = draw("loss_against_parameters", group_of(*records, tuned_run("standard", 0)))
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    names = [each for each in axes.texts if each.get_text() in set(map(title_of, sizes)) and each.get_visible()]
+    assert [each.get_text() for each in names] == [
+        "Time-Indexed SSM, tied",
+        "State space with a block per layer, 0.8 M",
+    ]
+    boxes = [each.get_window_extent() for each in names]
+    assert not boxes[0].overlaps(boxes[1])
+    marks = axes.transData.transform([(size, 1.38 + size / 1e9) for size in sizes.values()])
+    assert not any(box.contains(*mark) for box in boxes for mark in marks)
 
 
 def test_many_curves_get_a_panel_per_kind():

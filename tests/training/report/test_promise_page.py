@@ -3,7 +3,13 @@
 import json
 
 from training.report.readme import NOT_YET, from_report
-from training.results.views.promise_tables import crowd_in_words, crowd_table, fuzz_table, loading_table
+from training.results.views.promise_tables import (
+    crowd_in_words,
+    crowd_table,
+    endings_table,
+    fuzz_table,
+    loading_table,
+)
 
 ROW = {"kind": "writes", "visits": 1200, "refused": 0, "p50": 1.0, "p95": 2.5}
 REPORT = {
@@ -15,6 +21,10 @@ REPORT = {
         "checkpoints": [
             {"name": "standard", "bytes": 19_480_000, "verified_ms": 18.2, "unverified_ms": 5.0, "ratio": 3.64}
         ]
+    },
+    "endings": {
+        "push": {"killed": 25, "full": 0, "finished": 25},
+        "training": {"killed": 75, "full": 31, "finished": 40},
     },
     "crowds": [
         {
@@ -39,6 +49,10 @@ def test_what_was_measured_is_in_the_tables():
         ["run records", "1,500", "1,000", "500", "2.5"],
     ]
     assert texts(loading_table(REPORT)) == [["standard", "19.5", "18", "5", "3.64"]]
+    assert texts(endings_table(REPORT)) == [
+        ["training and the final save", "75", "31", "40"],
+        ["push", "25", "0", "25"],
+    ]
     assert texts(crowd_table(REPORT)) == [["28 + 4 hostile", "writes", "1,200", "0", "1.00", "2.50"]]
     assert crowd_in_words(REPORT) == (
         "- 28 visitors and 4 hostile ones for 120 s: 2 failures; "

@@ -60,7 +60,7 @@ def test_compression_is_against_a_plain_transformer_of_the_same_size():
     first, second = result_rows(group)
     assert second.plain > first.plain
     assert first.compression == first.plain / first.parameters
-    assert "against plain of its size" in results_markdown(group)
+    assert "against plain of its width" in results_markdown(group)
 
 
 def test_csv_is_unrounded_and_reads_back():

@@ -30,7 +30,7 @@ def test_the_headline_of_one_model_and_of_ablations():
     ablation = headline_of(
         group_of(*runs(model="own + mlp"), *runs("time-indexed-mlp", (1.0, 1.1), model="tied + mlp"))
     )
-    assert "the best of 2 models, tied + mlp, reaches 1.050" in ablation
+    assert "the best of 2 models, MLP with one block without gates, reaches 1.050" in ablation
 
 
 def test_significance_in_words():

@@ -9,6 +9,15 @@ from training.results.selection import Selection
 from training.results.summaries import LOSS, Summary, summarise_group, summarise_runs
 from training.results.views.figure import FigureView, Mark, loss_label
 
+# The columns of the CSV: names there, and attributes of the marks.
+BY_DEPTH = {
+    "model": "title",
+    "depth_steps": "at",
+    "loss": "value",
+    "low": "low",
+    "high": "high",
+    "seeds": "num_seeds",
+}
 AT_STEPS = re.compile(r"^valid_loss_at_steps_(\d+)$")
 
 
@@ -26,14 +35,7 @@ def depth_view(selection: Selection) -> FigureView[Mark]:
         form="plane",
         runs=(group or selection.group).name,
         points=_marks(group, selection.metric) if group else (),
-        csv={
-            "model": "title",
-            "depth_steps": "at",
-            "loss": "value",
-            "low": "low",
-            "high": "high",
-            "seeds": "num_seeds",
-        },
+        csv=BY_DEPTH,
         x_label="depth steps (larger mark: as trained)",
         y_label=loss_label(LOSS, selection.group.unit),
         missing=missing,

@@ -1,7 +1,5 @@
 """Tables that only the documents show: published runs repeated, the bundled checkpoints, benchmarks."""
 
-import math
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,13 +9,12 @@ from training.results.groups import by_kind
 from training.results.published import FIVE_SEEDS, LONGER_RUN
 from training.results.records import RunRecord
 from training.results.rows import step_memory
-from training.results.views.table import Column, Table
+from training.results.views.depths import AT_STEPS
+from training.results.views.table import Column, Table, value_at
 
 PUBLISHED_SHAPE = ", published shape"
 SHOWCASE = "showcase"
-# A trial is one of the tuned protocols with some of its fields changed.
-TRIAL = re.compile(r"(tuned-1000|elastic-1000)\+(.+)")
-DEPTHS = (3, 4, 6, 8, 12)
+DEPTHS = (2, 3, 4, 6, 8, 12, 18)
 WHOLE = "valid_loss_full"
 
 
@@ -97,39 +94,14 @@ def showcase_in_words(records: Sequence[RunRecord]) -> str:
 
 def depth_table(records: Sequence[RunRecord]) -> Table:
     """Loss of the kinds whose weights are defined at every t, by the number of depth steps they are read with."""
-    names = [f"valid_loss_at_steps_{steps}" for steps in DEPTHS]
-    columns = [Column(f"final.{name}", str(steps), ".3f") for steps, name in zip(DEPTHS, names, strict=True)]
-    runs = [run for run in _showcase(records) if run.final.keys() >= set(names)]
-    return Table(runs, [Column("model", "depth steps", title_of, is_text=True), *columns])
-
-
-def trials_table(records: Sequence[RunRecord]) -> Table:
-    """What was tried for the tuned protocols: a run per row, with the fields that it changed; the best of every model
-    under every protocol is marked.
-    """
-    rows = []
-    for run in by_kind(records):
-        found = TRIAL.fullmatch(run.recipe)
-        if found is not None:
-            rows.append({"run": run, "protocol": found[1], "changes": found[2].replace("+", ", ")})
-    best: dict[tuple[str, str], float] = {}
-    for row in rows:
-        key = (row["run"].model, row["protocol"])
-        best[key] = min(best.get(key, math.inf), row["run"].final["valid_loss"])
-
-    def is_best(row: dict[str, Any]) -> bool:
-        return row["run"].final["valid_loss"] == best[row["run"].model, row["protocol"]]
-
+    runs = [run for run in _showcase(records) if any(AT_STEPS.match(name) for name in run.final)]
+    names = {steps: f"valid_loss_at_steps_{steps}" for steps in DEPTHS}
     columns = [
-        Column("run.model", "model", title_of, is_text=True),
-        Column("protocol", "protocol", is_text=True),
-        Column("changes", "changed", is_text=True),
-        Column("run.seed", "seed"),
-        Column("run.parameters.total", "parameters", count_in_words),
-        Column("run.final.valid_loss", "loss", ".3f", is_best=is_best),
-        *(Column(f"run.final.valid_loss_at_steps_{steps}", f"at {steps} depth steps", ".3f") for steps in (3, 12)),
+        Column(f"final.{name}", str(steps), ".3f")
+        for steps, name in names.items()
+        if any(name in run.final for run in runs)
     ]
-    return Table(rows, columns, missing="")
+    return Table(runs, [Column("model", "depth steps", title_of, is_text=True), *columns])
 
 
 def _showcase(records: Sequence[RunRecord]) -> list[RunRecord]:
@@ -169,7 +141,10 @@ def generation_table(report: dict[str, Any]) -> Table:
     columns.append(Column("cost_at_4000_over_200", "byte 4,000 over byte 200", ".2f"))
     columns.append(Column("first_byte_seconds.cold", "first byte, cold", "{:.1f} s".format))
     columns.append(Column("first_byte_seconds.warm_cache", "first byte, compiled before", "{:.1f} s".format))
-    return Table(_parties(report), columns, missing="")
+    rows = _parties(report)
+    # Without torch there is nothing to compare with.
+    measured = [each for each in columns if any(value_at(row, each.path) is not None for row in rows)]
+    return Table(rows, measured, missing="")
 
 
 def other_depths_table(report: dict[str, Any]) -> Table:

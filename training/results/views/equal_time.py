@@ -27,7 +27,6 @@ Report = Mapping[str, Any]
 PROTOCOLS, CHANGES = (TUNED, "tuned-3000"), {"num_steps", "batch_size", "evaluate_every"}
 # Two runs took the same time if their times differ by less than this share.
 SAME_TIME = 0.05
-MOST_LINES = 6
 
 
 def step_times_table(report: Report) -> Table:
@@ -110,6 +109,16 @@ def equal_time_in_words(pairs: Mapping[tuple[str, str, int, int], Comparison], l
     return " ".join(told)
 
 
+def step_times_in_words(report: Report, label: str) -> str:
+    """What a training step of one model takes relative to the plain transformer; empty if not measured."""
+    told = [
+        f"{step_ms[label] / step_ms[BASELINE]:.2f} of that of {title_of(BASELINE)} with batches of {_name(shape)}"
+        for shape in report["shapes"]
+        if (step_ms := shape["step_ms"]).keys() >= {label, BASELINE}
+    ]
+    return f"The time of a training step of {title_of(label)} is {' and '.join(told)}." if told else ""
+
+
 def equal_time_table(pairs: Mapping[tuple[str, str, int, int], Comparison]) -> Table:
     """Model minus plain transformer after the same time."""
     rows = [
@@ -127,7 +136,7 @@ def equal_time_table(pairs: Mapping[tuple[str, str, int, int], Comparison]) -> T
 
 
 def time_view(records: Sequence[RunRecord], report: Report) -> FigureView[Mark]:
-    """Learning curves of the tuned protocol against training time, at the first batch size that was measured."""
+    """Learning curves of the tuned protocol (means over the seeds) against time, at the first batch size measured."""
     shape = report["shapes"][0] if report.get("shapes") else {"batch_size": 0, "step_ms": {}}
     group = next((each for each in group_records(records) if each.name == TUNED), None)
     labels = [each for each in group.labels if shape["step_ms"].get(each)] if group else []
@@ -138,12 +147,10 @@ def time_view(records: Sequence[RunRecord], report: Report) -> FigureView[Mark]:
             kind=group.kind_of(label),
             at=_minutes(shape, label, step),
             value=float(np.mean(losses)),
-            low=min(losses),
-            high=max(losses),
             num_seeds=len(losses),
             line=sum(group.kind_of(each) == group.kind_of(label) for each in labels[:place]),
         )
-        for place, label in enumerate(labels[:MOST_LINES])
+        for place, label in enumerate(labels)
         if group
         for step, losses in _curve(group.runs[label])
     ]
@@ -153,11 +160,10 @@ def time_view(records: Sequence[RunRecord], report: Report) -> FigureView[Mark]:
         form="plane",
         runs=TUNED,
         points=marks,
-        csv={"model": "label", "minutes": "at", "loss": "value", "lowest": "low", "highest": "high"},
+        csv={"model": "label", "minutes": "at", "loss": "value", "seeds": "num_seeds"},
         x_label="minutes of training steps, from times measured in turns",
         y_label=loss_label(LOSS),
         missing="" if marks else f"no model of {TUNED} has both runs and a measured step time",
-        is_range=True,
     )
 
 

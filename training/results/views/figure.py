@@ -84,6 +84,7 @@ class FigureView(Generic[Point]):
         meanings: What colours mean.
         has_front: Whether marks are models of which those further left and lower are better, so that the better corner
             and the Pareto front can be shown.
+        ceiling: Where the vertical axis of a plane ends, if what lies above would flatten the rest.
     """
 
     name: str
@@ -101,6 +102,7 @@ class FigureView(Generic[Point]):
     names_marks: bool = False
     meanings: Mapping[str, str] = field(default_factory=dict)
     has_front: bool = False
+    ceiling: float | None = None
 
     def to_csv(self) -> str:
         """The numbers that are drawn; ValueError where nothing is."""

@@ -19,7 +19,7 @@ def results_table(*selections: Selection) -> Table:
     best = min(measured, key=lambda row: row.loss.mean) if len(measured) > 1 else None
     metric = selections[0].metric
     plain = {row.plain for row in rows}
-    size = count_in_words(plain.pop()) if len(plain) == 1 else "of its size"
+    size = count_in_words(plain.pop()) if len(plain) == 1 else "of its width"
     heading = f"loss ({selections[0].group.unit}/byte)" if metric == LOSS else metric
     columns = [
         Column("title", "model", is_text=True),

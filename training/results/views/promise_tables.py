@@ -49,6 +49,20 @@ def loading_table(report: dict[str, Any]) -> Table:
     return Table(rows, columns)
 
 
+def endings_table(report: dict[str, Any]) -> Table:
+    """How many runs and pushes were ended at random moments, and how many came to the usual end after that."""
+    columns = [
+        Column("what", "what was ended", is_text=True),
+        Column("killed", "by SIGKILL", _count),
+        Column("full", "by a full disk", _count),
+        Column("finished", "completed as if undisturbed", _count),
+    ]
+    words = {"training": "training and the final save", "push": "push"}
+    endings = report.get("endings", {})
+    rows = [{"what": what, **endings[name]} for name, what in words.items() if name in endings]
+    return Table(rows, columns)
+
+
 def crowd_table(report: dict[str, Any]) -> Table:
     """Visits by kind of visitor, of a crowd without and of one with visitors who misbehave."""
     columns = [

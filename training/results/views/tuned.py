@@ -5,6 +5,7 @@ from typing import Any
 from tipshare.kinds import title_of
 from training.results.formatting import count_in_words
 from training.results.groups import RunGroup
+from training.results.leading import TUNED
 from training.results.significance import Comparison, compare
 from training.results.summaries import summarise_group
 from training.results.views.pairs import corrected, pair_columns
@@ -29,9 +30,10 @@ def protocol_in_words(group: RunGroup) -> str:
     size = f" of {batch} x {length} bytes" if batch and length else ""
     counts = sorted({len(runs) for runs in group.runs.values()})
     seeds = f"{counts[0]} to {counts[-1]} seeds" if len(counts) > 1 else f"{counts[0]} seed{'s' * (counts[0] > 1)}"
+    own = ", each with the optimizer and the rates that were found best for it" if group.recipe == TUNED else ""
     return (
         f"Recipe `{group.recipe}`: {group.corpus} as bytes, {group.num_steps:,} training steps{size}, {seeds}, every "
-        "model on the same windows in the same order."
+        f"model on the same windows in the same order{own}."
     )
 
 

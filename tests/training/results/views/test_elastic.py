@@ -87,3 +87,12 @@ def test_the_figure_has_a_line_for_every_model_and_training():
     assert "Time-Indexed SSM, tied, trained at 6 depth steps" in titles
     assert {mark.at for mark in view.points if mark.size == "large"} == {6}
     assert render(view, "png").startswith(b"\x89PNG")
+
+
+def test_losses_far_above_leave_the_figure_so_that_the_others_can_be_told_apart():
+    view = elastic_view(RECORDS)
+    assert view.ceiling == pytest.approx(0.3 + max(mark.value for mark in view.points if mark.size == "large"))
+    assert view.y_label.endswith("cut off above")
+    drawn = elastic_view([run for run in RECORDS if run.recipe == "elastic-1000"])
+    assert drawn.ceiling is None
+    assert "cut off" not in drawn.y_label

@@ -2,7 +2,7 @@
 
 from tests.training.results.factory import make_record
 from training.report.tables import to_markdown
-from training.results.views.document_tables import depth_table, showcase_in_words, showcase_table, trials_table
+from training.results.views.document_tables import depth_table, showcase_in_words, showcase_table
 
 
 def tried(kind: str, changes: str, loss: float, protocol: str = "tuned-1000"):
@@ -13,16 +13,6 @@ def tried(kind: str, changes: str, loss: float, protocol: str = "tuned-1000"):
 def shown(kind: str, **final: float):
     settings = {"corpus": "wikitext-2", "learning_rate": 0.004}
     return make_record(kind, recipe="showcase", settings=settings, final={"valid_loss": 1.4, **final})
-
-
-def test_trials_mark_the_best_of_every_model_and_protocol_and_leave_out_other_runs():
-    runs = [tried("time-indexed-ssm", "learning_rate=2e-3", 1.38), tried("time-indexed-ssm", "average_tail=0.1", 1.37)]
-    runs += [tried("time-indexed-ssm", "learning_rate=2e-3+seed=1", 1.36, "elastic-1000"), make_record(loss=1.0)]
-    assert to_markdown(trials_table(runs)).splitlines()[2:] == [
-        "| Time-Indexed SSM | tuned-1000 | learning_rate=2e-3 | 42 | 14.2 k | 1.380 | 1.390 | 1.400 |",
-        "| Time-Indexed SSM | tuned-1000 | average_tail=0.1 | 42 | 14.2 k | **1.370** | 1.380 | 1.390 |",
-        "| Time-Indexed SSM | elastic-1000 | learning_rate=2e-3, seed=1 | 42 | 14.2 k | **1.360** | 1.370 | 1.380 |",
-    ]
 
 
 def test_whole_texts_and_other_depths_come_from_the_showcase_alone():
@@ -37,8 +27,10 @@ def test_whole_texts_and_other_depths_come_from_the_showcase_alone():
         "| Time-Indexed SSM | 14,224 | 0.004 | 1.4100 | 1.3900 | 2.005 |",
     ]
     assert to_markdown(depth_table(runs)).splitlines()[2:] == [
-        "| Time-Indexed SSM | 1.030 | 1.040 | 1.060 | 1.080 | 1.120 |"
+        "| Time-Indexed SSM | 1.020 | 1.030 | 1.040 | 1.060 | 1.080 | 1.120 | 1.180 |"
     ]
+    early = shown("time-indexed-mlp", valid_loss_at_steps_3=1.03, valid_loss_at_steps_6=1.06)
+    assert to_markdown(depth_table([early])).splitlines()[0] == "| depth steps | 3 | 6 |"
 
 
 def test_the_kinds_are_ranked_in_words():

@@ -3,7 +3,12 @@
 import json
 
 from training.report.readme import speed_tables
-from training.results.views.document_tables import machine_in_words, other_depths_table, training_table
+from training.results.views.document_tables import (
+    generation_table,
+    machine_in_words,
+    other_depths_table,
+    training_table,
+)
 
 PARTIES = {"plain torch": {"step_ms": 184.0}, "standard": {"step_ms": 125.0, "time_over_plain torch": 0.68}}
 MACHINE = {"device": "AMD EPYC (family 26, model 2), 2 threads", "torch": "2.13.0+cpu"}
@@ -44,6 +49,13 @@ def test_other_depths_stand_in_their_order_and_reports_without_them_show_nothing
         "| Time-Indexed MLP | 3 | 200 | 2.00x | 2.00x |",
         "| Time-Indexed MLP | 12 | 50 | 0.50x | 0.50x |",
     ]
+
+
+def test_without_torch_there_is_no_column_to_compare_with_it(tmp_path):
+    (tmp_path / "generation.json").write_text(
+        json.dumps({"parties": {"standard": {"batch_1": {"bytes_per_second": 900.0}}}})
+    )
+    assert "| generation | bytes/s |\n" in speed_tables("generation", generation_table)(tmp_path)
 
 
 def numbers(speed: float, ratio: float) -> dict[str, float]:

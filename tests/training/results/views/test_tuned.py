@@ -64,7 +64,9 @@ def test_questions_are_answered_by_seed_and_corrected_together():
     assert len(pairs) == 4  # there is no "own + ssm, 0.8 M"
     assert pairs["gates on t against plain sharing"].difference == pytest.approx(-0.02, abs=0.002)
     assert all((pair.p_holm or 0.0) >= (pair.p_value or 1.0) for pair in pairs.values())
-    assert "| Time-Indexed SSM | 14.2 k | own + ssm |" in to_markdown(variants_table(leading_group(RECORDS)))
+    assert "| Time-Indexed SSM | 14.2 k | State space with a block per layer |" in to_markdown(
+        variants_table(leading_group(RECORDS))
+    )
     assert not variants_table(leading_group(published_records())).rows
 
 
@@ -116,6 +118,11 @@ def test_another_batch_size_needs_runs_of_its_own():
 def test_the_figure_of_time_has_curves_in_minutes():
     view = time_view(RECORDS, step_report())
     assert {mark.label for mark in view.points} == {"standard", "time-indexed-ssm"}
+    report = step_report()
+    report["shapes"][0]["step_ms"] |= dict.fromkeys([*TUNED_MODELS, "own + ssm, 0.8 M"], 20.0)
+    seventh = [tuned_run("own + ssm", seed, model="own + ssm, 0.8 M") for seed in (0, 1)]
+    everything = time_view([*RECORDS, *seventh], report)
+    assert {mark.label for mark in everything.points} == {*TUNED_MODELS, "own + ssm, 0.8 M"}
     assert max(mark.at for mark in view.points) == pytest.approx(1_000 * 40 / 60e3)
     assert render(view, "png").startswith(b"\x89PNG")
     assert time_view(published_records(), step_report()).missing
