@@ -103,10 +103,10 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         chosen = choice.model or next(iter(names), None)
 
         def values(of: Choice) -> list[Any]:
-            return [of.product, of.t, of.text, of.place, of.shown]
+            return [of.product, of.t, of.text, of.shown]
 
-        product, t, *others = as_linked(values(choice), values(Choice()))
-        return True, product, t, gr.update(choices=choices, value=chosen), *others
+        product, t, words, what = as_linked(values(choice), values(Choice()))
+        return True, product, t, gr.update(choices=choices, value=chosen), words, choice.place, what
 
     def list_models(request: gr.Request, chosen: str | None) -> dict:
         choices = actions.of(request.session_hash).choices()

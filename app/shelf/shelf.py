@@ -95,12 +95,13 @@ class ModelShelf:
     def label(self, name: str) -> str:
         """The kind's title, or the record's label; with the model's name if another model has the same title.
 
-        Models of the visitor's own always have what they were called in brackets.
+        Models of the visitor's own always have what they were called in brackets, which tells them from all others.
         """
         own = self._own.find(self._visitor, name)
         if own is not None:
             return f"{self._title(name)} ({own.title})"
-        titles = {each: self._title(each) for each in self.names()}
+        own_names = self._own.names(self._visitor)
+        titles = {each: self._title(each) for each in self.names() if each not in own_names}
         title = titles.get(name, name)
         return title if list(titles.values()).count(title) == 1 else f"{title} ({name})"
 

@@ -189,3 +189,10 @@ def test_compiled_code_is_dropped_before_it_fills_the_memory(monkeypatch):
     code = CompiledCode(in_use=iter((used, used + 10, used, used)).__next__)
     monkeypatch.setattr(compiled, "MOST_GROWTH", 5)
     assert [code.make_room() for _ in range(3)] == [False, True, False]
+
+
+def test_a_model_of_the_visitors_own_renames_no_other(shelf, checkpoints):
+    before = shelf.of("me").choices()
+    shelf.of("me").put(checkpoints / "standard", "mine-1")
+    labels = [label for label, _ in shelf.of("me").choices()]
+    assert labels == [*(label for label, _ in before), "Standard (mine-1)"]
