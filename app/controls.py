@@ -1,6 +1,9 @@
 """Values of the page's controls."""
 
+from collections.abc import Sequence
 from typing import Any
+
+import gradio as gr
 
 
 def text(name: str, value: Any) -> str:
@@ -23,3 +26,16 @@ def whole_number(name: str, value: Any) -> int:
     if isinstance(value, bool) or not is_whole:
         raise ValueError(f"{name.replace('_', '-')}={value!r:.80} must be a whole number")
     return int(value)
+
+
+def told(sent: Any, value: Any, **changes: Any) -> dict[str, Any]:
+    """The update of a control, with its value only if that is another than the page sent.
+
+    A visitor may have chosen once more in the meantime, which must stay.
+    """
+    return gr.update(**changes) if value == sent else gr.update(**changes, value=value)
+
+
+def as_linked(values: Sequence[Any], usual: Sequence[Any]) -> list[Any]:
+    """What controls are told when a page opens: only what its link sets, since a visitor may have begun to choose."""
+    return [gr.skip() if value == other else value for value, other in zip(values, usual, strict=True)]

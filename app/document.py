@@ -21,11 +21,13 @@ from app import preview
 PICTURE = "/preview.png"
 # Before any other script of the document, so that the page is built with the tab of its address.
 FIRST_SCRIPT = Path(__file__).parent / "assets" / "first.js"
-_PREVIEWS = re.compile(r'<meta\s+(?:property|name)="(?:og|twitter):[^>]*>\s*')
+# Gradio's previews; and its base "./", which changes no address, but lets plotly write the page's whole address into
+# figures, whose colour bars and clips are lost when the address changes.
+_NOT_OURS = re.compile(r'<(?:meta\s+(?:property|name)="(?:og|twitter):|base\s)[^>]*>\s*')
 
 
 def own_head(document: str, root: str, tabs: Sequence[str]) -> str:
-    """The document with our own previews instead of Gradio's, and the script that opens the tab of the address."""
+    """The document with our own previews instead of Gradio's and without a base, and the script that opens a tab."""
     told = {"title": preview.TITLE, "description": preview.describe(), "image": root + PICTURE}
     metas = [f'<meta property="og:{name}" content="{html.escape(text)}">' for name, text in told.items()]
     metas += [f'<meta name="twitter:{name}" content="{html.escape(text)}">' for name, text in told.items()]
@@ -40,7 +42,7 @@ def own_head(document: str, root: str, tabs: Sequence[str]) -> str:
     ]
     script = FIRST_SCRIPT.read_text(encoding="utf-8").replace("TABS", repr(list(tabs)))
     head = "\n".join([*metas, f"<script>\n{script}</script>"])
-    return _PREVIEWS.sub("", document).replace("</head>", f"{head}\n</head>", 1)
+    return _NOT_OURS.sub("", document).replace("</head>", f"{head}\n</head>", 1)
 
 
 def _picture(request: Request) -> Response:

@@ -2,6 +2,8 @@
 
 import html
 import json
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import plotly.graph_objects as go
@@ -25,6 +27,8 @@ SEQUENTIAL = [[0.0, NEUTRAL], [1.0, BLUE.format(0.55)]]
 MOST_OPAQUE = 0.55
 # Marks of `tipshare.kinds` by the names that plotly has for them.
 SYMBOLS = {"s": "square", "D": "diamond", "o": "circle", "^": "triangle-up", "v": "triangle-down", "X": "x"}
+# Marks of further models of a kind in one figure, which have its colour.
+VARIANTS = ("star", "pentagon", "hexagram", "bowtie", "cross")
 
 
 def diverging(low: float, middle: float, high: float) -> list[list[Any]]:
@@ -44,9 +48,24 @@ def see_through(colour: str) -> str:
     return f"rgba({clear[0]}, {clear[1]}, {clear[2]}, {min(opacity, MOST_OPAQUE):.3f})"
 
 
-def symbol_of(kind: str, *, hollow: bool = False) -> str:
-    """The mark of a kind by plotly's name; a cross for a mark that has none here."""
-    return SYMBOLS.get(mark_of(kind), "x") + ("-open" if hollow else "")
+def symbol_of(kind: str, variant: int = 0, *, hollow: bool = False) -> str:
+    """The mark of a kind by plotly's name; an x for a mark that has none here.
+
+    Args:
+        variant: Number of the model among those of its kind, as of `variants_of`; the first has the kind's own mark.
+    """
+    mark = VARIANTS[(variant - 1) % len(VARIANTS)] if variant else SYMBOLS.get(mark_of(kind), "x")
+    return mark + ("-open" if hollow else "")
+
+
+def variants_of(kinds: Iterable[Hashable]) -> list[int]:
+    """For each of several models, how many of its kind come before it."""
+    seen: Counter[Hashable] = Counter()
+    found = []
+    for kind in kinds:
+        found.append(seen[kind])
+        seen[kind] += 1
+    return found
 
 
 def new_figure(height: int, *, legend: bool = True) -> go.Figure:
@@ -56,8 +75,8 @@ def new_figure(height: int, *, legend: bool = True) -> go.Figure:
     return figure
 
 
-def dress(figure: go.Figure, height: int, *, legend: bool = True) -> None:
-    """Apply the style of the page to a figure."""
+def dress(figure: go.Figure, height: int | None, *, legend: bool = True) -> None:
+    """Apply the style of the page to a figure; without a height it is as high as its place on the page."""
     figure.update_layout(
         # Plotly's default template has a background.
         template=go.layout.Template(),

@@ -58,6 +58,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "training.__main__": ("training",),
     # The page: a room per tab, and what all tabs share. Only what puts the page together knows every tab.
     "app.controls": (),
+    "app.places": (),
     "app.errors": (),
     "app.links": (),
     "app.events": (),
@@ -67,7 +68,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     **{
         f"app.{tab}": (
             *("tipshare", "training.results"),
-            *("app.controls", "app.errors", "app.events", "app.links", "app.plot_style", "app.shelf", "app.style"),
+            *("app.controls", "app.errors", "app.events", "app.links", "app.places", "app.plot_style"),
+            *("app.shelf", "app.style"),
             *(("training.data", "training.engine", "training.recipes") if tab == "train" else ()),
         )
         for tab in TABS

@@ -112,6 +112,18 @@ window.tipshare = (() => {
     mark(all[Math.min(Math.max(to, 0), all.length - 1)]);
   }
 
+  // Gradio gives every choice of a group a name of its own, so that browsers do not know what the arrow keys mean.
+  function onChoiceKey(event) {
+    const way = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    const choice = event.target instanceof Element ? event.target.closest("fieldset input[type=radio]") : null;
+    if (!way || !choice) return;
+    const all = [...choice.closest("fieldset").querySelectorAll("input[type=radio]")];
+    const next = all[(all.indexOf(choice) + way + all.length) % all.length];
+    event.preventDefault();
+    next.focus();
+    next.click();
+  }
+
   function say(text) {
     document.querySelectorAll(".said").forEach((old) => old.remove());
     const box = el("div", text, "said");
@@ -222,6 +234,7 @@ window.tipshare = (() => {
     else if (byteAt(event)) mark(byteAt(event));
   });
   document.addEventListener("keydown", onKey);
+  document.addEventListener("keydown", onChoiceKey);
   document.addEventListener("focusout", () => mark(null));
   document.addEventListener("scroll", hide, true);
   window.addEventListener("popstate", goToTab);

@@ -1,13 +1,14 @@
 """Figures of the Dynamics tab."""
 
 import math
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from app.dynamics.arrays import WeightViews
-from app.plot_style import SEQUENTIAL, TEXT, colour_bar, dress, new_figure, plain, symbol_of, words_figure
+from app.plot_style import SEQUENTIAL, TEXT, colour_bar, dress, new_figure, plain, symbol_of, variants_of, words_figure
 from app.shelf import Entry
 from tipshare.analysis import Lens, Spectrum, StreamChange
 from tipshare.analysis.inspection import byte_name
@@ -26,9 +27,9 @@ def draw_eigenvalues(found: list[tuple[Entry, Spectrum]]) -> go.Figure:
     figure = make_subplots(
         rows=rows,
         cols=columns,
-        subplot_titles=[f"{plain(entry.label)}, t = {each.t[0]:.2f}" for entry, each in found],
+        subplot_titles=[f"{plain(entry.label)}<br>t = {each.t[0]:.2f}" for entry, each in found],
         horizontal_spacing=0.06,
-        vertical_spacing=0.18 / rows,
+        vertical_spacing=0.24 / rows,
     )
     for place, (entry, each) in enumerate(found):
         row, column = place // columns + 1, place % columns + 1
@@ -54,11 +55,12 @@ def draw_eigenvalues(found: list[tuple[Entry, Spectrum]]) -> go.Figure:
         )
         # A circle is round: both axes are as long and have one unit.
         reach = 1.08 * max(1.0, float(np.abs(values).max()))
-        same = {"range": [-reach, reach], "constrain": "domain", "row": row, "col": column}
+        same: dict[str, Any] = {"range": [-reach, reach], "constrain": "domain", "row": row, "col": column}
         figure.update_xaxes(**same)
-        figure.update_yaxes(**same, scaleanchor=f"x{place + 1 if place else ''}")
-    dress(figure, height=60 + 300 * rows, legend=False)
-    # Two titles have room side by side on a phone.
+        figure.update_yaxes(**same, constraintoward="top", scaleanchor=f"x{place + 1 if place else ''}")
+    # As high as `tab.css` says, since the planes are smaller on a phone; titles in two lines have room there.
+    dress(figure, height=None, legend=False)
+    figure.update_layout(margin={"t": 44})
     figure.update_annotations(font={"size": 11})
     figure.update_xaxes(zeroline=True, zerolinecolor=TEXT, zerolinewidth=0.5)
     figure.update_yaxes(zeroline=True, zerolinecolor=TEXT, zerolinewidth=0.5)
@@ -70,9 +72,8 @@ def draw_eigenvalues(found: list[tuple[Entry, Spectrum]]) -> go.Figure:
 def draw_magnitudes(looked: Looked, name: str) -> go.Figure:
     """The mean magnitude of the eigenvalues at every depth step, and the largest, of all models."""
     figure = new_figure(330)
-    for entry, views in looked:
-        if name not in views.spectra:
-            continue
+    looked = [(entry, views) for entry, views in looked if name in views.spectra]
+    for (entry, views), variant in zip(looked, variants_of(entry.kind for entry, _ in looked), strict=True):
         found = views.spectra[name]
         for values, dash, what in (
             (found.magnitude.mean(axis=1), "solid", "mean"),
@@ -86,7 +87,7 @@ def draw_magnitudes(looked: Looked, name: str) -> go.Figure:
                 legendgroup=entry.name,
                 showlegend=what == "mean",
                 line={"color": entry.colour, "width": 2 if what == "mean" else 1, "dash": dash},
-                marker={"size": 8 if what == "mean" else 5, "symbol": symbol_of(entry.kind)},
+                marker={"size": 8 if what == "mean" else 5, "symbol": symbol_of(entry.kind, variant)},
                 hovertemplate=f"t = %{{x:.2f}}: {what} %{{y:.3f}}<extra></extra>",
             )
     if not figure.data:

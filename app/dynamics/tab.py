@@ -5,6 +5,7 @@ from typing import Any
 
 import gradio as gr
 
+from app.controls import as_linked
 from app.dynamics.actions import DynamicsActions
 from app.dynamics.api import build_api
 from app.dynamics.settings import EXAMPLE, LONGEST_TEXT, SHOWN, Choice
@@ -25,8 +26,9 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
     actions = DynamicsActions(shelf)
     build_api(actions)
     default = Choice()
-    # Whether the controls have been set from the page's address; before that nothing is drawn.
-    ready = gr.State(False)
+    # Whether the controls have been set from the page's address; before that nothing is drawn. The browser has it, as
+    # it has the controls: the server would know earlier, while the browser still sends the empty ones.
+    ready = gr.Checkbox(False, visible=False)
 
     gr.HTML(
         '<div class="section-head"><h2>What the weights stretch and turn</h2>'
@@ -49,7 +51,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
 
     gr.HTML('<div class="section-head"><h2>What happens to a text</h2></div>')
     with gr.Row(equal_height=True):
-        model = gr.Dropdown([], label="Model", elem_id="dynamics-model", scale=1, min_width=200)
+        model = gr.Dropdown([], label="Model", elem_id="dynamics-model", scale=1, min_width=240)
         text = gr.Textbox(
             EXAMPLE,
             label=f"Text, up to {LONGEST_TEXT} bytes",
@@ -80,7 +82,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
             value=default.shown,
             label="Lens shows",
             scale=1,
-            min_width=200,
+            min_width=300,
             elem_id="dynamics-shown",
         )
     lens = _figure("If the model stopped at this depth", "dynamics-lens")
@@ -99,8 +101,12 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
             gr.Warning(in_words(error))
             choice = Choice()
         chosen = choice.model or next(iter(names), None)
-        controls = choice.product, choice.t, gr.update(choices=choices, value=chosen)
-        return True, *controls, choice.text, choice.place, choice.shown
+
+        def values(of: Choice) -> list[Any]:
+            return [of.product, of.t, of.text, of.place, of.shown]
+
+        product, t, *others = as_linked(values(choice), values(Choice()))
+        return True, product, t, gr.update(choices=choices, value=chosen), *others
 
     def list_models(request: gr.Request, chosen: str | None) -> dict:
         choices = actions.of(request.session_hash).choices()

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from app.gates.arrays import NAMES, ViewCache
+from app.gates.arrays import ViewCache
 from app.gates.depth_figures import draw_norms, draw_path, draw_predictions, draw_similarity
 from app.gates.figures import ORDERS, Looked, draw_at_depth, draw_curves, draw_distributions, draw_heat_map
-from app.gates.words import finding, gates_in_words, path_in_words, scale_in_words, similarity_in_words, what_is_shown
+from app.gates.words import finding, gates_in_words, path_in_words, scales_in_words, similarity_in_words, what_is_shown
+from app.places import NAMES
 from app.plot_style import words_figure
 from app.shelf import ModelShelf
 from tipshare.analysis import hidden_path
@@ -69,7 +70,7 @@ class GateActions:
             order = "change"
         told = [what_is_shown(entry, views.units) for entry, views in looked]
         told += [gates_in_words(entry, views.units, name) for entry, views in looked]
-        told += dict.fromkeys(scale_in_words(views.units, colour) for _, views in looked)
+        told += scales_in_words([views.units for _, views in looked], colour)
         return GateViews(
             names=names,
             name=name,

@@ -8,7 +8,8 @@ from gradio.events import api
 
 from app.errors import shown_to_user
 from app.events import TURNS
-from app.gates.arrays import MEANINGS, NAMES, untrained_stretches
+from app.gates.arrays import untrained_stretches
+from app.places import MEANINGS, NAMES
 from app.shelf import ModelShelf
 from tipshare import analysis
 

@@ -6,22 +6,22 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from app.gates.arrays import NAMES
 from app.gates.figures import Looked
 from app.gates.words import byte_label
+from app.places import NAMES
 from app.plot_style import (
     MONO_FAMILY,
     SEQUENTIAL,
-    SYMBOLS,
     colour_bar,
     dress,
     new_figure,
     plain,
+    symbol_of,
+    variants_of,
     words_figure,
 )
 from app.shelf import Entry
 from tipshare.analysis import HiddenPath
-from tipshare.kinds import mark_of
 
 # Numbers are written into the cells of a matrix of at most so many depth steps.
 MOST_NUMBERS = 8
@@ -56,7 +56,6 @@ def draw_similarity(looked: Looked, name: str | None = None) -> go.Figure:
             y=ticks,
             coloraxis="coloraxis",
             texttemplate="%{text}" if len(ticks) <= MOST_NUMBERS else None,
-            textfont={"size": 10},
             hovertemplate="t = %{y} and t = %{x}<br>1 - cosine = %{customdata:.2e}<extra></extra>",
             row=row,
             col=column,
@@ -83,16 +82,15 @@ def draw_similarity(looked: Looked, name: str | None = None) -> go.Figure:
 def draw_norms(looked: Looked, name: str | None = None) -> go.Figure:
     """The norm of the effective weights at every depth step, of all models."""
     figure = new_figure(_height(len(looked)))
-    for entry, views in looked:
-        if name is not None and name not in views.products.names:
-            continue
+    looked = [(entry, views) for entry, views in looked if name is None or name in views.products.names]
+    for (entry, views), variant in zip(looked, variants_of(entry.kind for entry, _ in looked), strict=True):
         figure.add_scatter(
             x=views.products.t,
             y=views.products.norms(name),
             mode="lines+markers",
             name=plain(entry.label),
             line={"color": entry.colour, "width": 2},
-            marker={"size": 8, "symbol": SYMBOLS[mark_of(entry.kind)]},
+            marker={"size": 8, "symbol": symbol_of(entry.kind, variant)},
             hovertemplate="t = %{x:.2f}, norm %{y:.2f}<extra></extra>",
         )
     if not figure.data:
@@ -108,10 +106,12 @@ def _height(panels: int) -> int:
 
 
 def _short(apart: float) -> str:
-    """One or two digits without a leading zero, as correlation tables have them: narrow cells."""
+    """Up to three digits without a leading zero, as correlation tables have them: narrow cells."""
     if apart < LEAST_APART:
         return "0"
-    return f"{apart:.1f}" if apart >= 0.995 else f"{apart:.2g}".removeprefix("0") if apart >= 0.01 else f"{apart:.0e}"
+    if apart < 0.0005:
+        return "&lt;.001"
+    return f"{apart:.1f}" if apart >= 0.995 else f"{apart:.{2 if apart >= 0.0995 else 3}f}".removeprefix("0")
 
 
 def draw_path(paths: list[tuple[Entry, HiddenPath]]) -> go.Figure:
@@ -121,7 +121,7 @@ def draw_path(paths: list[tuple[Entry, HiddenPath]]) -> go.Figure:
     )
     for place, (entry, path) in enumerate(paths):
         line = {"color": entry.colour, "width": 2, "dash": "solid" if place == 0 else "dash"}
-        marker = {"size": 8, "symbol": SYMBOLS[mark_of(entry.kind)], "color": entry.colour}
+        marker = {"size": 8, "symbol": symbol_of(entry.kind), "color": entry.colour}
         for row, (t, values) in enumerate(((path.t, path.norms), (path.t[1:], path.step_sizes)), start=1):
             figure.add_scatter(
                 x=t,

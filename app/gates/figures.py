@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from app.gates.arrays import NAMES, DepthViews, untrained_stretches
+from app.gates.arrays import DepthViews, untrained_stretches
+from app.places import NAMES
 from app.plot_style import SYMBOLS, TEXT, colour_bar, diverging, dress, new_figure, plain, transparent, words_figure
 from app.shelf import Entry
 from tipshare.analysis import UnitValues
@@ -65,7 +66,7 @@ def draw_heat_map(looked: Looked, name: str, order: str = "value", colour: str =
             row=row,
             col=1,
         )
-    dress(figure, height=110 + sum(40 + 22 * min(len(units.t), 24) for _, units in panels), legend=False)
+    dress(figure, height=160 + sum(40 + 22 * min(len(units.t), 24) for _, units in panels), legend=False)
     figure.update_yaxes(autorange="reversed", type="category", title="depth t", showgrid=False)
     figure.update_xaxes(showgrid=False, showticklabels=False, ticks="")
     figure.update_xaxes(title=_axis_of(order), row=len(panels), col=1)
@@ -239,7 +240,7 @@ def draw_at_depth(at: list[tuple[Entry, UnitValues]]) -> go.Figure:
 
 
 def _axis_name(shown: Iterable[UnitValues]) -> str:
-    names = dict.fromkeys("gate" if units.are_gates else "relative length" for units in shown)
+    names = dict.fromkeys("gate" if units.are_gates else "relative norm" for units in shown)
     return " or ".join(names)
 
 

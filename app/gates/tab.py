@@ -6,13 +6,14 @@ from typing import Any
 import gradio as gr
 from gradio.components.plot import PlotData
 
+from app.controls import as_linked, told
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
 from app.gates.actions import LONGEST_PROMPT, GateActions
 from app.gates.api import build_api
-from app.gates.arrays import MEANINGS, NAMES
 from app.gates.figures import COLOURS, ORDERS
 from app.links import Link, add_copy_button, keep_in_address
+from app.places import MEANINGS, NAMES
 from app.plot_style import for_page
 from app.shelf import ModelShelf
 
@@ -90,7 +91,9 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         others: Sequence[Any] = [gr.skip()] * len(controls)
         if chosen is None:
             try:
-                chosen, compared, *others = read_link(Link(dict(request.query_params), "gates"), names)
+                link = read_link(Link(dict(request.query_params), "gates"), names)
+                chosen, compared, *_ = link
+                others = as_linked(link[2:], read_link(Link({}, "gates"), names)[2:])
             except ValueError as error:
                 gr.Warning(in_words(error))
         return [
@@ -103,8 +106,8 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         request: gr.Request, chosen: str | None, compared: str | None, name: str | None, units: str, shown: str
     ) -> tuple:
         views = actions.of(request.session_hash).views(chosen, compared, name, units, shown)
-        choice = gr.update(choices=_places(views.names), value=views.name, info=MEANINGS[views.name])
-        orders = gr.update(choices=list(views.orders.items()), value=views.order)
+        choice = told(name, views.name, choices=_places(views.names), info=MEANINGS[views.name])
+        orders = told(units, views.order, choices=list(views.orders.items()))
         figures = {"gates": views.heat_map, "gate_curves": views.curves, "gate_distributions": views.distributions}
         return choice, orders, views.words, *(for_page(figure, file) for file, figure in figures.items())
 

@@ -4,7 +4,8 @@ import html
 
 import numpy as np
 
-from app.gates.arrays import NAMES, DepthViews
+from app.gates.arrays import DepthViews
+from app.places import NAMES
 from app.shelf import Entry
 from tipshare.analysis import HiddenPath, UnitValues
 from tipshare.kinds import SOURCES
@@ -57,16 +58,16 @@ def gates_in_words(entry: Entry, units: UnitValues, name: str) -> str:
     )
 
 
-def scale_in_words(units: UnitValues, colour: str) -> str:
-    """The meaning of the heat map's colours."""
+def scales_in_words(shown: list[UnitValues], colour: str) -> list[str]:
+    """The meaning of the heat map's colours, each said once."""
     if colour == "difference":
-        return "Grey is each unit's own mean along depth; blue lies above it, orange below."
-    if units.are_gates:
-        return (
-            "A gate of 1 lets its unit pass, 0 mutes it. "
-            f"Grey is {units.unchanged:.2f}, where gates start before training; blue lies above it, orange below."
-        )
-    return "Grey is 1, the mean along depth; blue lies above it, orange below."
+        return ["Grey is each unit's own mean along depth; blue lies above it, orange below."]
+    gates = dict.fromkeys(f"{units.unchanged:.2f}" for units in shown if units.are_gates)
+    greys = [f"{value}, where gates start before training" for value in gates]
+    if not all(units.are_gates for units in shown):
+        greys.append("1, the mean along depth" + (", where there are no gates" if gates else ""))
+    passes = ["A gate of 1 lets its unit pass, 0 mutes it."] if gates else []
+    return [*passes, f"Grey is {'; or '.join(greys)}. Blue lies above it, orange below."]
 
 
 def similarity_in_words(entries: list[Entry], views: list[DepthViews], name: str | None) -> str:

@@ -51,7 +51,7 @@ def show_passage(gates: DrawnGates | None) -> str:
     if gates is not None:
         source = (
             f"Bars: of the {gates.total:,} gates of {escape(gates.label)}, the {gates.values.shape[1]} that "
-            "change most along depth, as trained. Full height passes, none mutes."
+            "change most along depth, as trained. A full bar lets its unit pass, an empty one mutes it."
         )
     return (
         f'<figure class="passage"><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{told}">'
@@ -65,13 +65,15 @@ def _x(step: int) -> float:
 
 
 def _row(number: int, kind: str, title: str, inside: str) -> str:
-    """A row with its title, the line of t, and the byte that runs along it."""
+    """A row with its title, the line of t between the blocks, and the byte that runs along it."""
     middle = TOPS[number] + TALL / 2
     letter = f'<text x="{LEFT - 14}" y="{middle + 5}">e</text>'
     byte = f'<g class="byte"><circle cx="{LEFT - 14}" cy="{middle}" r="9"/>{letter}</g>'
+    ends = [LEFT - 14, *(end for step in range(STEPS) for end in (_x(step), _x(step) + BLOCK)), WIDTH]
+    way = "".join(f"M{begin} {middle}H{end}" for begin, end in zip(ends[::2], ends[1::2], strict=True))
     return (
         f'<g style="--model:{colour_of(kind)}"><text class="title" x="0" y="{TOPS[number] - 9}">{title}</text>'
-        f'<line class="way" x1="{LEFT - 14}" y1="{middle}" x2="{WIDTH}" y2="{middle}"/>{inside}{byte}</g>'
+        f'<path class="way" d="{way}"/>{inside}{byte}</g>'
     )
 
 
@@ -98,8 +100,7 @@ def _ode() -> str:
             i,
             top,
             "made",
-            f'<path class="link" d="M30 {top + 20} Q 60 {top + TALL + 14} {_x(i) + BLOCK / 2} {top + TALL}"/>'
-            + _label(i, top, f"W({i + 1}/{STEPS})" if i + 1 < STEPS else "W(1)"),
+            _link(_x(i) + BLOCK / 2, top + TALL) + _label(i, top, f"W({i + 1}/{STEPS})" if i + 1 < STEPS else "W(1)"),
         )
         for i in range(STEPS)
     )
@@ -107,6 +108,11 @@ def _ode() -> str:
         f'<circle class="network" cx="26" cy="{top + 20}" r="17"/><text class="name" x="26" y="{top + 25}">h(t)</text>'
     )
     return _row(1, "neural-ode", "Neural ODE: a network h writes a new block for each depth t", blocks + network)
+
+
+def _link(x: float, bottom: float) -> str:
+    """From the network, below the blocks before it, to the lower edge of a block."""
+    return f'<path class="link" d="M30 {bottom - 6} Q {(x - 36) / 2} {bottom + 20} {x} {bottom}"/>'
 
 
 def _shared(gates: DrawnGates | None) -> str:
@@ -122,9 +128,8 @@ def _shared(gates: DrawnGates | None) -> str:
         f'<g class="mover"><rect x="{_x(0)}" y="{top}" width="{BLOCK}" height="{TALL}" rx="5"/>{bars}'
         f'<text class="name" x="{_x(0) + BLOCK / 2}" y="{top + TALL + 17}">the one W</text></g>'
     )
-    return _row(
-        2, "time-indexed-ssm", "Time-indexed: one block, used six times, while its gates open and close", places + block
-    )
+    title = "Time-indexed: one block, six times; its gates open and close"
+    return _row(2, "time-indexed-ssm", title, places + block)
 
 
 def _bar(unit: int, top: float, left: float, value: float, animation: str = "") -> str:

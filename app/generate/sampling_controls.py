@@ -43,7 +43,7 @@ def build_sampling_controls() -> list[Component]:
                 seed = gr.Number(
                     default.seed, precision=0, minimum=0, maximum=MOST_SEED, label="Seed", info="same seed, same text"
                 )
-                dice = gr.Button("⚄ Draw", size="sm", min_width=44, scale=0, elem_id="dice")
+                dice = gr.Button("⚄ Draw", size="sm", min_width=84, scale=0, elem_id="dice")
         with gr.Row():
             top_k = gr.Slider(
                 0, BYTES.size, default.top_k, step=1, label="Top-k", info="among the k most probable bytes; 0 for all"

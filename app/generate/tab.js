@@ -6,6 +6,7 @@ window.tipshare.cards = (() => {
   let place = null; // the element of the cards
   let run = -1; // the latest run; what earlier ones still send is late
   let result = null;
+  let line = ""; // what the latest run says of itself
   const texts = new Map(); // model -> its text in this run, as HTML that only grows, and what stands below it
   const cards = new Map(); // model -> its card
 
@@ -48,9 +49,9 @@ window.tipshare.cards = (() => {
     put(each.foot, foot);
   }
 
-  function say(line) {
+  function say(words) {
     const status = document.querySelector("#line [role=status]");
-    if (status && status.textContent !== line) status.textContent = line;
+    if (status && status.textContent !== words) status.textContent = words;
   }
 
   // Cards that stay are not touched, so that a text that somebody reads or that grows does not jump.
@@ -70,7 +71,7 @@ window.tipshare.cards = (() => {
       if (place.children[number] !== each.card) place.insertBefore(each.card, place.children[number] || null);
       fill(name);
     });
-    if (value.note) say(value.note);
+    say(value.note || line);
   }
 
   function update(value) {
@@ -85,7 +86,8 @@ window.tipshare.cards = (() => {
       if (head && cards.has(name)) put(cards.get(name).head, head);
     }
     for (const name of cards.keys()) fill(name);
-    say(value.line);
+    line = value.line;
+    say(line);
     if (isNew) show();
   }
 

@@ -2,23 +2,36 @@
 
 import threading
 import time
+from collections.abc import Mapping
 
-from app.load.tally import Tally, memory_mb
-from app.load.visitors import GOOD, HOSTILE, RefusedError, Visit, Visitor
+from app.load.tally import Tally, memory_mb, seconds_until_rest
+from app.load.visitors import GOOD, HOSTILE, ON_REQUEST, RefusedError, Visit, Visitor
+
+# Kinds of visitors who mean well.
+KINDS = {**GOOD, **ON_REQUEST}
 
 
 def run_crowd(
     address: str,
     *,
-    clients: int,
+    clients: int | Mapping[str, int],
     seconds: float,
     length: int = 100,
     hostile: int = 0,
     process: int | None = None,
 ) -> Tally:
-    """Run all visitors in parallel until the time is over; each completes its last visit, and makes at least one."""
+    """Run all visitors in parallel until the time is over; each completes its last visit, and makes at least one.
+
+    Args:
+        clients: How many visitors mean well, of all kinds in `GOOD` by turns; or how many of each kind in `KINDS`.
+        process: That of the server, whose memory is watched, and which must come to rest afterwards.
+    """
     tally, ends, over = Tally(), time.monotonic() + seconds, threading.Event()
-    kinds = [*_spread(GOOD, clients), *_spread(HOSTILE, hostile)]
+    if isinstance(clients, int):
+        good = _spread(GOOD, clients)
+    else:
+        good = [(kind, KINDS[kind]) for kind, count in clients.items() for _ in range(count)]
+    kinds = [*good, *_spread(HOSTILE, hostile)]
     visitors = [Visitor(address.rstrip("/"), number, length) for number in range(len(kinds))]
     threads = [
         threading.Thread(target=_keep_visiting, args=(visitor, kind, visit, ends, tally))
@@ -31,6 +44,7 @@ def run_crowd(
         thread.join()
     over.set()
     watcher.join()
+    tally.rest = seconds_until_rest(process)
     return tally
 
 

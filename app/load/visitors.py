@@ -104,6 +104,15 @@ def load_model(visitor: Visitor) -> None:
     visitor.client.predict(visitor.models()[0], api_name="/load_model")
 
 
+def train(visitor: Visitor) -> None:
+    """Train the smallest model for a few steps, waiting in the line, and leave with it."""
+    run = visitor.client.submit("time-indexed-mlp", "", "builtin", "", 20, 32, visitor.number, api_name="/train")
+    *_, last = run
+    if "after 20 of 20 steps" not in str(last[0]):
+        raise ValueError(f"the run did not end as it should: {last[0]!r:.200}")
+    visitor.leave()
+
+
 def leave_early(visitor: Visitor) -> None:
     """Ask for a text, and close the page while it is written."""
     job = visitor.client.submit("In 1912 , ", visitor.models(), length=2_000, api_name="/write")
@@ -161,6 +170,8 @@ GOOD: dict[str, Visit] = {
     "loads": load_model,
     "leaves early": leave_early,
 }
+# Those who come only where they are asked for: a page may be without what they use.
+ON_REQUEST: dict[str, Visit] = {"trains": train}
 HOSTILE: dict[str, Visit] = {
     "hostile: floods": flood,
     "hostile: asks for much work": ask_for_much_work,

@@ -6,7 +6,17 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from app.plot_style import TEXT, new_figure, plain, see_through, symbol_of, transparent, words_figure, wrap_words
+from app.plot_style import (
+    TEXT,
+    new_figure,
+    plain,
+    see_through,
+    symbol_of,
+    transparent,
+    variants_of,
+    words_figure,
+    wrap_words,
+)
 from tipshare.kinds import colour_of
 from training.results.formatting import count_in_words
 from training.results.views.figure import Cell, FigureView, Mark, front_of, lines_of, rows_and_columns
@@ -38,7 +48,8 @@ def _list(view: FigureView[Mark]) -> go.Figure:
     for title, (mean, *seeds) in lines_of(view.points).items():
         if mean.panel != panel:
             panel = mean.panel
-            _note(figure, low, len(ticks), f"<b>{plain(panel)}</b>", xanchor="left")
+            # In lines that a phone has room for.
+            _note(figure, low, len(ticks), f"<b>{wrap_words(panel, 30)}</b>", xanchor="left", align="left")
             ticks.append("")
         place = len(ticks)
         _scatter(figure, seeds, [mark.value for mark in seeds], [place + 0.22] * len(seeds), opacity=0.6)
@@ -58,8 +69,9 @@ def _list(view: FigureView[Mark]) -> go.Figure:
 def _plane(view: FigureView[Mark]) -> go.Figure:
     """Marks by two numbers, joined by lines where they belong together."""
     lines = lines_of(view.points)
+    variants = variants_of((marks[0].kind, marks[0].source) for marks in lines.values())
     figure = new_figure(LEAST_HEIGHT)
-    for title, marks in lines.items():
+    for (title, marks), variant in zip(lines.items(), variants, strict=True):
         first, places = marks[0], [mark.at for mark in marks]
         if view.is_range and first.num_seeds > 1:
             figure.add_scatter(
@@ -78,6 +90,7 @@ def _plane(view: FigureView[Mark]) -> go.Figure:
             marks,
             places,
             [mark.value for mark in marks],
+            variant,
             error_y=None if view.is_range else _reach(marks),
             mode="markers" if first.line is None else "lines+markers" if len(marks) <= 30 else "lines",
             line={"color": colour_of(first.kind), "width": 1.2 if first.is_published else 2, "dash": dash},
@@ -117,7 +130,8 @@ def _matrix(view: FigureView[Cell]) -> go.Figure:
         return [[value(cells[row, at]) if (row, at) in cells else otherwise for at in columns] for row in rows]
 
     def text(cell: Cell) -> str:
-        first, *others = (plain(each) for each in cell.lines or ("",))
+        # Cells are narrow on a phone.
+        first, *others = (wrap_words(each, 13) for each in cell.lines or ("",))
         return "<br>".join([f"<b>{first}</b>", *others]) if len(rows) <= MOST_TEXTS else ""
 
     figure = new_figure(max(360, 130 + 66 * len(rows)), legend=False)
@@ -139,12 +153,14 @@ def _matrix(view: FigureView[Cell]) -> go.Figure:
         ygap=3,
         showscale=False,
     )
-    figure.update_xaxes(type="category", showgrid=False, tickangle=0, tickfont={"size": 10}, title=_x_title(view))
+    figure.update_xaxes(type="category", showgrid=False, tickangle=0, tickfont={"size": 10}, title=_x_title(view, 24))
     figure.update_yaxes(type="category", showgrid=False, autorange="reversed", title=view.y_label)
     return figure
 
 
-def _scatter(figure: go.Figure, marks: Sequence[Mark], x: list[float], y: list[float], **looks: Any) -> None:
+def _scatter(
+    figure: go.Figure, marks: Sequence[Mark], x: list[float], y: list[float], variant: int = 0, **looks: Any
+) -> None:
     """Marks of one model: filled for what was measured here, hollow for what was published."""
     if not marks:
         return
@@ -152,7 +168,7 @@ def _scatter(figure: go.Figure, marks: Sequence[Mark], x: list[float], y: list[f
     marker = {
         "color": colour_of(first.kind),
         "size": [SIZES[mark.size] for mark in marks],
-        "symbol": symbol_of(first.kind, hollow=first.is_published),
+        "symbol": symbol_of(first.kind, variant, hollow=first.is_published),
         "line": {"width": 2 if first.is_published else 0},
         "opacity": looks.pop("opacity", 1.0),
     }
@@ -189,7 +205,7 @@ def _count_axis(figure: go.Figure, counts: Sequence[float]) -> None:
     figure.update_xaxes(type="log", range=[low, high], tickvals=ticks, ticktext=texts)
 
 
-def _x_title(view: FigureView[Any]) -> str:
-    """What the axis is, and where it matters the name of the runs, a line for every change of a recipe."""
+def _x_title(view: FigureView[Any], width: int = 44) -> str:
+    """What the axis is, in lines of some width; and where it matters the name of the runs, a line for every change."""
     runs = f"<br>({plain(view.runs).replace('+', '<br>+ ')})" if view.names_runs else ""
-    return view.x_label + runs
+    return wrap_words(view.x_label, width) + runs

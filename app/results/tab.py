@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import gradio as gr
 
-from app.controls import texts
+from app.controls import texts, told
 from app.errors import in_words, shown_to_user
 from app.events import ON_PAGE
 from app.links import Link, add_copy_button, keep_in_address
@@ -53,8 +53,8 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     # The recipe whose models are listed, and the upload they were listed with.
     listed = gr.State((None, NOTHING))
     # What stands above the first figure is there from the beginning, so that nothing moves when the tab is drawn.
-    first, told, lines = begin()
-    headline = gr.HTML(told, elem_id="results-headline")
+    first, words, lines = begin()
+    headline = gr.HTML(words, elem_id="results-headline")
     with gr.Row():
         corpus = gr.Dropdown(
             [("all", EVERY_CORPUS), *((each, each) for each in first.corpora)],
@@ -156,7 +156,8 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     ) -> tuple[Any, ...]:
         """Bring the controls and all that is shown to one state, whatever was changed."""
         board = uploads.board(upload_name)
-        asked: Sequence[Any] = [wanted, every, loss_of, points, counted_in, cost]
+        sent = [place, name, labels, wanted, every, loss_of, points, counted_in, cost]
+        asked: Sequence[Any] = sent[3:]
         labels = texts("models", labels)
         # The list of models follows the recipe: labels of another recipe's list say nothing about this one.
         mine = labels if listed[0] == name else None
@@ -179,16 +180,16 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
         places = [("all", EVERY_CORPUS), *((each, each) for each in chosen.corpora)]
         return (
             (chosen.group, upload_name),
-            gr.update(choices=places, value=chosen.corpus),
-            gr.update(choices=chosen.groups, value=chosen.group),
-            gr.update(choices=chosen.models, value=chosen.chosen),
+            told(sent[0], chosen.corpus, choices=places),
+            told(sent[1], chosen.group, choices=chosen.groups),
+            told(sent[2], chosen.chosen, choices=chosen.models),
             results.headline,
             results.table,
             results.notes,
             gr.update(value=results.published, visible=bool(results.published)),
             results.significance,
             *(for_page(results.figures[each], each) for each in plots),
-            *asked,
+            *map(told, sent[3:], asked),
         )
 
     def draw_curves(*values: Any) -> Any:

@@ -28,20 +28,21 @@ class Shown:
         return value if value is None or self.digits is None else round(value * self.scale, self.digits)
 
 
+# The losses come first: a phone shows three columns.
 _SHOWN: dict[str, Shown] = {
     "Model": Shown("title"),
     "Source": Shown("source"),
-    "Recipe": Shown("group.name"),
-    "Data": Shown("group.corpus"),
-    "Seeds": Shown("loss.num_seeds", digits=0),
     "Loss": Shown("loss.mean", digits=3, has_best=True),
     "± 95 %": Shown("loss.half_width", digits=3),
+    "Seeds": Shown("loss.num_seeds", digits=0),
     "Whole text": Shown("bits_per_byte", digits=3, has_best=True),
     "Parameters (M)": Shown("parameters", 1e-6, 2, has_best=True),
     "In one pass (M)": Shown("effective_parameters", 1e-6, 2, has_best=True),
     "MFLOPs/byte": Shown("flops", 1e-6, 1, has_best=True),
     "ms/step": Shown("step_ms", digits=1, has_best=True),
     "Memory (MB)": Shown("memory_mb", digits=0, has_best=True),
+    "Recipe": Shown("group.name"),
+    "Data": Shown("group.corpus"),
 }
 COLUMNS = tuple(_SHOWN)
 # What Gradio sorts each column by.

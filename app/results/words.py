@@ -56,7 +56,8 @@ def significance_html(selection: Selection) -> str:
         '<p class="finding">How to read the matrix: each cell is the loss of its row minus that of its column, as '
         "measured here. <em>p</em> is corrected with Holm's method for all pairs shown; below 0.05 a cell is blue if "
         "the row is lower and orange if it is higher. <em>g</em> is Hedges' g, the difference in standard deviations "
-        f'between seeds.</p><div class="long-list">{_list(significance_in_words(pair) for pair in pairs)}</div>'
+        'between seeds.</p><div class="long-list" tabindex="0" role="group" aria-label="Tests of all pairs">'
+        f"{_list(significance_in_words(pair) for pair in pairs)}</div>"
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from app.places import NAMES
 from app.plot_style import TEXT, new_figure, plain, symbol_of, transparent, words_figure
 from app.train.session import Snapshot
 from tipshare.kinds import colour_of, title_of
@@ -82,7 +83,7 @@ def draw_units(now: Snapshot | None) -> go.Figure:
             y=means,
             mode="lines+markers" if len(units.t) <= 12 else "lines",
             line=line,
-            name=plain(name.replace("_", " ")),
+            name=plain(NAMES.get(name, name)),
             hovertemplate="t = %{x:.2f}: %{y:.3f}",
         )
     said = "gates begin here" if units.are_gates else "mean along depth"

@@ -1,11 +1,13 @@
 """The Train tab: what to train on the left, what becomes of it on the right."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+from app.controls import as_linked
 from app.errors import in_words, shown_to_user
 from app.events import CHECKED, ON_PAGE, QUICK
 from app.links import Link, add_copy_button, keep_in_address
@@ -28,7 +30,7 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
     """Lay out the tab inside its open `gr.Tab`; what a visitor trains is put on the shelf for them."""
     gr.HTML(ABOUT, elem_id="train-about")
     with gr.Row():
-        with gr.Column(scale=1, min_width=280):
+        with gr.Column(scale=1, min_width=280, elem_id="train-controls"):
             kind = gr.Dropdown(
                 [(title_of(each), each) for each in KINDS], value=FIRST, label="Kind", elem_id="train-kind"
             )
@@ -87,13 +89,10 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
     def on_leave(request: gr.Request) -> None:
         actions.leave(str(request.session_hash))
 
-    def offer(chosen: str) -> dict[str, Any]:
-        return gr.update(choices=_choices(chosen), value=NOTHING)
-
     def fill(request: gr.Request) -> list[Any]:
         """The controls as a link asks for them."""
         try:
-            return read_link(Link(dict(request.query_params), "train"))
+            return as_linked(read_link(Link(dict(request.query_params), "train")), read_link(Link({}, "train")))
         except ValueError as error:
             gr.Warning(in_words(error))
             return [gr.skip()] * 6
@@ -117,7 +116,9 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
     # After an error the buttons are as before.
     run.failure(_ready, None, [go, stop], api_name="train_again", **QUICK)
     stop.click(on_stop, None, None, api_name="stop_training", **QUICK)
-    kind.input(offer, kind, choice, api_name="offer_choices", **QUICK)
+    # In the browser, and so at once: Gradio's lists break if their choices change while they are open.
+    offers = {each: {"__type__": "update", "choices": _choices(each), "value": NOTHING} for each in KINDS}
+    kind.input(None, kind, choice, js=f"(kind) => ({json.dumps(offers)})[kind]", api_visibility="private")
     source.change(lambda wanted: gr.update(visible=wanted == PASTED), source, text, api_name="offer_text", **QUICK)
     demo.unload(on_leave)
 

@@ -8,7 +8,7 @@ from app import preview
 from app.document import PICTURE, own_head
 from app.links import Link
 
-GRADIO_HEAD = """<head><meta property="og:title" content="Gradio" />
+GRADIO_HEAD = """<head><base href="./" /><meta property="og:title" content="Gradio" />
 <meta
   name="twitter:image"
   content="https://example.org/gradio.jpg"
@@ -43,6 +43,7 @@ def test_only_the_head_of_the_document_changes():
     assert '<meta name="viewport" content="width=device-width">' in changed
     assert changed.endswith("</head><body></head></body>")
     assert "example.org" not in changed
+    assert "<base" not in changed
     assert "['generate', 'gates'].includes(tab)" in changed
 
 

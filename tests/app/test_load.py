@@ -1,12 +1,27 @@
 """The crowd test against a running demo: a crowd waits its turn, nobody fails, and those who misbehave are refused."""
 
+import argparse
 import json
+import math
+import os
+import subprocess
+import sys
 
 import pytest
 
-from app.load.__main__ import main
+from app.load import tally as tally_module
+from app.load.__main__ import main, read_mix
 from app.load.crowd import run_crowd
-from app.load.tally import MOST_GROWTH_MB, Tally, memory_mb, percentile_95, print_report, write_record
+from app.load.tally import (
+    MOST_GROWTH,
+    Tally,
+    memory_mb,
+    percentile_95,
+    print_report,
+    processor_seconds,
+    seconds_until_rest,
+    write_record,
+)
 from app.load.visitors import GOOD, HOSTILE
 
 
@@ -58,7 +73,8 @@ def test_failures_and_refusals_are_counted_by_kind(capsys, tmp_path):
         ([], False),
         ([500.0] * 40, False),
         ([100.0] * 5 + [900.0] * 35, False),  # what is compiled first stays
-        ([500.0 + MOST_GROWTH_MB / 10 * step for step in range(40)], True),
+        ([500.0 * (1 + MOST_GROWTH / 2)] * 20 + [500.0] * 20, False),
+        ([500.0] * 20 + [500.0 * (1 + 1.5 * MOST_GROWTH)] * 20, True),
     ],
 )
 def test_memory_that_keeps_growing_is_noticed(memory, grows, capsys):
@@ -72,3 +88,38 @@ def test_memory_of_a_process_that_ended_is_not_known():
     assert memory_mb(None) is None
     assert memory_mb(2**22 + 5) is None
     assert percentile_95([3.0]) == 3.0
+
+
+def test_visitors_train_if_they_are_asked_for(server):
+    tally = run_crowd(server.address, clients={"trains": 2, "scores": 1}, seconds=0, process=server.process.pid)
+    assert tally.failures == {}
+    assert {kind: len(each) for kind, each in tally.seconds.items()} == {"trains": 2, "scores": 1}
+    # The crowd looked at the server until nothing was left running.
+    assert tally.rest is not None
+    assert not tally.is_restless
+
+
+def test_a_mix_names_kinds_and_numbers():
+    assert read_mix("writes=24,trains=4") == {"writes": 24, "trains": 4}
+    for wrong in ("sings=1", "writes", "writes=x"):
+        with pytest.raises(argparse.ArgumentTypeError, match="the kinds are writes"):
+            read_mix(wrong)
+
+
+def test_a_server_that_goes_on_working_is_noticed(monkeypatch, capsys):
+    monkeypatch.setattr(tally_module, "SPELL", 0.2)
+    monkeypatch.setattr(tally_module, "PATIENCE", 0.5)
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        try:
+            while not processor_seconds(busy.pid):
+                pass
+            assert seconds_until_rest(busy.pid) == math.inf
+        finally:
+            busy.kill()
+    monkeypatch.setattr(tally_module, "PATIENCE", 30.0)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as idle:
+        assert seconds_until_rest(idle.pid) < 30
+    assert seconds_until_rest(None) is None
+    assert processor_seconds(os.getpid()) > 0
+    print_report(Tally(rest=math.inf))
+    assert "still worked" in capsys.readouterr().out

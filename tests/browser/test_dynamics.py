@@ -21,7 +21,7 @@ def test_every_view_draws_for_every_kind(open_page):
     panels = page.locator("#dynamics-eigenvalues .infolayer")
     for title in (look.title for look in LOOKS.values()):
         expect(told).to_contain_text(f"{title}: The mean magnitude of the eigenvalues of value-output")
-        expect(panels).to_contain_text(f"{title}, t = 0.50")
+        expect(panels).to_contain_text(f"{title}t = 0.50")
         page.locator("#dynamics-model input").click()
         page.get_by_role("option", name=title, exact=True).click()
         for name in ("text", "lens", "stream"):
@@ -33,7 +33,7 @@ def test_every_view_draws_for_every_kind(open_page):
 def test_a_byte_is_chosen_and_a_link_reopens_the_view(open_page):
     page = open_page("?tab=dynamics&model=standard&text=to+be&t=1.0&product=query-key")
     wait_for_figures(page)
-    expect(page.locator("#dynamics-eigenvalues .infolayer")).to_contain_text("Neural ODE, t = 1.00")
+    expect(page.locator("#dynamics-eigenvalues .infolayer")).to_contain_text("Neural ODEt = 1.00")
     chosen = page.locator("#dynamics-text button.chosen")
     expect(chosen).to_have_attribute("data-place", "5")
     before = page.locator("#dynamics-text-words").inner_text()
@@ -55,6 +55,11 @@ def test_the_tab_fits_the_page_and_errors_are_in_words(open_page, width):
     wait_for_figures(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     take_screenshot(page, f"dynamics-{width}")
+    titles = [each.bounding_box() for each in page.locator("#dynamics-eigenvalues .annotation").all()]
+    planes = [each.bounding_box() for each in page.locator("#dynamics-eigenvalues .bglayer .bg").all()]
+    assert titles[0]["x"] + titles[0]["width"] < titles[1]["x"]  # beside each other
+    for title, plane in zip(titles, planes, strict=True):
+        assert 0 < plane["y"] - title["y"] - title["height"] + 6 < 40  # each on top of its plane
     page.locator("#dynamics-input textarea, #dynamics-input input").first.fill("")
     page.get_by_role("button", name="Read it").click()
     expect(page.get_by_text("There is no text: give at least one character")).to_be_visible()

@@ -281,6 +281,8 @@ def test_choosing_no_model_is_told_in_words(open_tab):
     expect(page.locator("#line")).to_contain_text("Choose at least one model")
     page.locator("#go").click()
     expect(page.get_by_test_id("toast-body")).to_contain_text("0 models are chosen: choose one to 4")
+    page.locator("#models").get_by_label("Standard").check()
+    expect(page.locator("#line")).to_contain_text("Finished")  # as the text says that is there again
 
 
 def test_the_dial_writes_again_and_tells_loss_and_speed_at_its_depth(open_tab):
@@ -367,6 +369,13 @@ def test_on_a_phone_the_first_text_is_in_view_once_generate_is_pressed(open_page
     page = open_page("", width=390)
     expect(page.locator("#cards .facts").first).to_contain_text("nats/byte")
     set_number(page, "Length", 60)
+    picture = page.locator("#passage svg").bounding_box()
+    for title in page.locator("#passage .title").all():
+        box = title.bounding_box()
+        assert box["x"] + box["width"] <= picture["x"] + picture["width"]
+    box, button = (page.locator(f"#depth {each}").bounding_box() for each in (".tab-like-container", ".reset-button"))
+    assert box["y"] <= button["y"]
+    assert button["y"] + button["height"] <= box["y"] + box["height"]
     page.locator("#go").scroll_into_view_if_needed()
     earlier = run_of(page)
     page.locator("#go").click()

@@ -5,6 +5,11 @@ from playwright.sync_api import expect
 from tests.browser import test_dynamics, test_gates, test_results
 from tests.browser.conftest import query_of
 
+# What figures refer to by an address, and not by the name of something on the page.
+REFERENCES = """() => [...document.querySelectorAll(".js-plotly-plot [clip-path], .js-plotly-plot .gradient_filled")]
+  .map((each) => each.getAttribute("clip-path") || each.style.fill)
+  .filter((each) => !/^url\\(["']?#/.test(each))"""
+
 
 def test_a_link_reopens_gates_with_what_was_chosen(open_page):
     page = open_page("?tab=gates")
@@ -17,6 +22,8 @@ def test_a_link_reopens_gates_with_what_was_chosen(open_page):
     page.locator("#gates-prompt textarea, #gates-prompt input").first.fill("a & b")
     page.get_by_role("button", name="Follow it").click()
     page.get_by_role("button", name="Copy link").locator("visible=true").click()
+    # Figures that were drawn before the address changed have their colour bars and clips.
+    assert page.evaluate(REFERENCES) == []
     link = page.evaluate("navigator.clipboard.readText()")
     assert "model=time-indexed-ssm" in link
     assert "prompt=a+%26+b" in link

@@ -106,7 +106,13 @@ class Demand:
 
 
 def demand_of(config: ModelConfig, *, steps: int | None = None) -> Demand:
-    """What running the model of a config costs at a number of depth steps, its own if None."""
+    """What running the model of a config costs at a number of depth steps, its own if None.
+
+    Cost: the shapes of the model are traced once per config; nothing is computed.
+
+    Example:
+        print(demand_of(model.config).scoring(1_000).memory)
+    """
     steps = config.check_steps(steps)
     stored, effective, per_step = _sizes(config.replace(depth_steps=None))
     shared = effective - config.num_layers * per_step.varying

@@ -207,12 +207,13 @@ def sensitivity_in_words(found: Sensitivity) -> str:
     best = int(found.shares.argmax())
     back = found.place - best
     where = "the byte just read" if back == 0 else f"the byte {back} before the last one read"
-    bound = "" if found.is_exact else " at least"
+    largest = found.exponents.max()
+    bound = "at most" if found.is_exact else "or more"
     return (
         f"The prediction of {byte_name(found.predicted)} depends most on {byte_name(int(found.ids[best]))}, {where} "
         f"({found.shares[best]:.0%} of all sensitivity); half of it lies in the last {half_within(found)} of "
-        f"{len(found.ids)} bytes. A disturbance grows by a factor of up to{bound} "
-        f"{np.exp(found.exponents.max()):.1f} (exponent {found.exponents.max():.2f})."
+        f"{len(found.ids)} bytes. A disturbance of one byte can grow {np.exp(largest):.1f}-fold {bound} "
+        f"(exponent {largest:.2f})."
     )
 
 

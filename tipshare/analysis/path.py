@@ -47,9 +47,15 @@ class HiddenPath:
 def hidden_path(model: LanguageModel, prompt: str | bytes, steps: int | None = None) -> HiddenPath:
     """Follow the last byte of a prompt through depth; as in generation, a text starts after a line end.
 
+    Predictions are softmax(head(norm(x_l))) of the stream x_l after l depth steps (the logit lens; nostalgebraist,
+    2020). Cost: one forward pass, and the head at every depth.
+
     Args:
         prompt: Text or bytes, may be empty; if it is longer than the context, only its end is read.
         steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+
+    Example:
+        print(hidden_path(model, "The history of").step_sizes)
     """
     steps = model.steps if steps is None else steps
     context = model.config.max_position_embeddings

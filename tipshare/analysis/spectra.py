@@ -106,7 +106,7 @@ def spectra(model: LanguageModel, t: Sequence[float] | None = None) -> dict[str,
 
 
 def spectrum(model: LanguageModel, name: str, t: Sequence[float] | None = None) -> Spectrum:
-    """One of `spectra` by name; ValueError for a product that the model does not have.
+    """One of `spectra` by name; ValueError for a product that the model does not have. Cost: that of `spectra`.
 
     Example:
         spectrum(model, "query-key", [0.5, 1.0])

@@ -63,8 +63,13 @@ class UnitValues:
 def unit_values(model: LanguageModel, steps: int | None = None) -> UnitValues:
     """Gate values at every depth step; for models that do not keep every gate apart, the norms of each unit's weights.
 
+    sigmoid(g_u(t)) of unit u, or |W_u(t)| / mean over t of |W_u(t)|. Cost: the weights of every depth step.
+
     Args:
         steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+
+    Example:
+        print(unit_values(model).names)
     """
     steps = model.steps if steps is None else steps
     return _as_units(model, depths(steps), _along_depth(model, steps))
@@ -75,6 +80,10 @@ def continuous_units(model: LanguageModel) -> UnitValues:
     these as often as it takes, and at the depths of the model's depth steps.
 
     Only at the trained depths for kinds with weights per layer, and for models too large to generate so many blocks.
+    Cost: the weights of every point, AT_ONCE of them in memory at a time.
+
+    Example:
+        print(len(continuous_units(model).t))
     """
     trained = unit_values(model)
     if not _is_curve(model):
@@ -88,7 +97,11 @@ def continuous_units(model: LanguageModel) -> UnitValues:
 
 
 def units_at(model: LanguageModel, t: float) -> UnitValues:
-    """The same at one depth; kinds with weights per layer give those of the layer nearest to t."""
+    """The same at one depth; kinds with weights per layer give those of the layer nearest to t. Cost: one block.
+
+    Example:
+        print(units_at(model, 0.5).values.keys())
+    """
     t = check_depth(t)
     if not model.config.is_continuous or model.is_frozen:
         t = max(1, round(t * model.steps)) / model.steps

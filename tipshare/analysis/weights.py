@@ -57,7 +57,10 @@ def effective_weights(block: Block) -> dict[str, NamedArray]:
     """The weights of a block of plain layers by name, gates included; norms and biases are left out.
 
     A gated layer has the name of its gate (`attention_in`, `up`, `A`, ...), others that of their field in the block.
-    Weights that depend on t have the `depth` axis of the block.
+    Weights that depend on t have the `depth` axis of the block. Cost: that of multiplying gates into weights.
+
+    Example:
+        print(effective_weights(model.at(0.5)).keys())
     """
     weights = {}
     for part in (block.attention, block.mixer):
@@ -72,10 +75,15 @@ def effective_weights(block: Block) -> dict[str, NamedArray]:
 
 
 def weight_products(model: LanguageModel, steps: int | None = None) -> WeightProducts:
-    """Inner products of the effective weights between all depth steps of a pass.
+    """Inner products <W(t), W(t')> of the effective weights between all depth steps of a pass.
+
+    Cost: the weights of every depth step, and for L of them L^2 products of each.
 
     Args:
         steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
+
+    Example:
+        print(1 - weight_products(model).similarity())  # how far apart, by the cosine
     """
     steps = model.steps if steps is None else steps
     products = {name: np.asarray(each, np.float64) for name, each in _products(model, steps).items()}

@@ -44,12 +44,22 @@ def in_sections(groups: Iterable[RunGroup]) -> list[RunGroup]:
     """Protocols first, then ablations, then searches; within each in the order of the recipes, then of the names."""
     known, sections = list(RECIPES), list(SECTIONS)
 
-    def place(group: RunGroup) -> tuple[int, int, int, str]:
+    def place(group: RunGroup) -> tuple[int, int, int, list[tuple[str, float, str]], str]:
         base = group.recipe.partition("+")[0]
         order = known.index(base) if base in known else len(known)
-        return sections.index(section_of(group)), order, -group.num_steps, group.name
+        return sections.index(section_of(group)), order, -group.num_steps, _in_order(group), group.name
 
     return sorted(groups, key=place)
+
+
+def _in_order(group: RunGroup) -> list[tuple[str, float, str]]:
+    """The changes of a recipe, by which numbers stand in the order of their values."""
+    found = []
+    for change in group.recipe.split("+")[1:]:
+        name, _, value = change.partition("=")
+        is_number = re.fullmatch(r"\d+(\.\d+)?(e-?\d+)?", value) is not None
+        found.append((name, float(value) if is_number else 0.0, value))
+    return found
 
 
 def _in_words(change: str) -> str:

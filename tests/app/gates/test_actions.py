@@ -7,10 +7,11 @@ import pytest
 
 import tipshare
 from app.gates.actions import LONGEST_PROMPT, NO_MODEL, GateActions
-from app.gates.arrays import MEANINGS, NAMES, ViewCache, trained_depths, untrained_stretches
+from app.gates.arrays import ViewCache, trained_depths, untrained_stretches
 from app.gates.depth_figures import _short
 from app.gates.figures import COLOURS, ORDERS, order_units
 from app.gates.words import byte_label
+from app.places import MEANINGS, NAMES
 from app.plot_style import NEUTRAL
 from app.shelf import Listing, ModelShelf
 from tests.training.results.factory import make_record
@@ -83,8 +84,9 @@ def test_gates_and_norms_side_by_side_have_a_scale_each(actions):
     assert (gates.coloraxis, norms.coloraxis) == ("coloraxis", "coloraxis2")
     of_norms = views.heat_map.layout.coloraxis2
     assert (of_norms.cmin + of_norms.cmax) / 2 == pytest.approx(1.0)
-    assert "A gate of 1 lets its unit pass, 0 mutes it. Grey is 0.88" in views.words
-    assert "Grey is 1, the mean along depth" in views.words
+    assert "A gate of 1 lets its unit pass, 0 mutes it. Grey is 0.88, where gates start before training" in views.words
+    assert "; or 1, the mean along depth, where there are no gates. Blue lies above it, orange below." in views.words
+    assert views.words.count("Grey is") == 1
 
 
 def test_norms_are_not_sorted_by_a_mean_that_is_1_for_all(actions):
@@ -172,7 +174,8 @@ def test_what_a_model_would_say_is_escaped_and_named(actions):
 
 
 def test_similar_weights_are_not_said_to_be_the_same():
-    assert [_short(each) for each in (0.0, 0.0049, 0.05, 0.62, 1.2)] == ["0", "5e-03", ".05", ".62", "1.2"]
+    shown = {0.0: "0", 0.0002: "&lt;.001", 0.0049: ".005", 0.0098: ".010", 0.05: ".050", 0.62: ".62", 1.2: "1.2"}
+    assert [_short(each) for each in shown] == [*shown.values()]
     assert set(MEANINGS) == set(NAMES)
 
 

@@ -145,6 +145,10 @@ def test_recipes_have_names_that_people_read_in_the_order_of_their_sections():
         ),
         ("Search: showcase with learning rate 4e-3, 300 steps", names[0]),
     ]
+    # Numbers stand in the order of their values.
+    rates = ["2.5e-4", "1e-3", "4e-3", "0.01"]
+    searches = groups_of([make_record(recipe=f"showcase+learning_rate={rate}") for rate in reversed(rates)])
+    assert [name.partition("=")[2] for _, name in control(searches, None, "", None).groups] == rates
     for name, recipe in RECIPES.items():
         (group,) = groups_of([make_record(recipe=name)])
         assert recipe.summary.removeprefix("ablation: ")[1:] in title_of_group(group)
@@ -209,6 +213,36 @@ def test_hollow_marks_are_published_and_filled_ones_measured(groups):
     assert figure.layout.xaxis.type == "log"
 
 
+def test_models_of_one_kind_have_marks_of_their_own():
+    made = [
+        make_record(
+            model=f"standard {place}",
+            settings={"corpus": "wikitext-2", "batch_size": 8 + place},
+            parameters={"total": 1_000 * (1 + place), "effective": 1_000},
+        )
+        for place in range(3)
+    ]
+    found = groups_of(made)
+    for figure in ("loss_against_parameters", "learning_curves"):
+        drawn = show(found, "published-1000", found[0].labels, "measured").figures[figure]
+        symbols = [each.marker.symbol for each in drawn.data if each.name and each.name.startswith("Standard ")]
+        assert len(set(symbols)) == 3, figure
+        assert symbols[0] == "square"
+
+
+def test_losses_stand_in_the_first_columns():
+    assert COLUMNS[:4] == ("Model", "Source", "Loss", "± 95 %")
+
+
+def test_what_stands_in_figures_has_room_on_a_phone(groups):
+    found = show(all_groups(), "ablation-weights", ["own + mlp"], "measured").figures
+    lines = [each for row in found["ablation_grid"].data[0].text for cell in row for each in cell.split("<br>")]
+    lines += found["ablation_grid"].layout.xaxis.title.text.split("<br>")[:2]
+    lines += [line for each in found["step_time"].layout.annotations for line in each.text.split("<br>")]
+    assert max(len(re.sub(r"</?b>", "", line)) for line in lines) <= 32
+    assert "bluer" in found["ablation_grid"].layout.xaxis.title.text  # in both themes
+
+
 def test_figures_follow_the_chosen_models(groups):
     results = show(groups, "published-1000", ["standard", "time-indexed-ssm"], "measured")
     assert len(results.table["data"]) == 2
@@ -240,7 +274,7 @@ def test_the_significance_matrix_agrees_with_its_words(groups):
 
 def test_one_seed_has_no_interval_and_says_so(groups):
     results = show(groups, "published-3000", KINDS, "measured")
-    assert results.table["data"][0][6] is None
+    assert results.table["data"][0][COLUMNS.index("± 95 %")] is None
     assert "One seed, so no interval and no test" in results.notes
     assert "needs two models with at least two seeds each" in said(results.figures["significance"])
     assert results.figures["loss"].data[0].error_x.array is None

@@ -4,6 +4,7 @@ import json
 import time
 import zipfile
 
+import numpy as np
 import pytest
 
 import tipshare
@@ -11,8 +12,9 @@ from app.shelf import ModelShelf
 from app.train import actions as kept_by
 from app.train import session
 from app.train.actions import TrainActions, View
+from app.train.figures import draw_units
 from app.train.line import LEFT
-from app.train.session import Snapshot
+from app.train.session import Snapshot, UnitMeans
 from app.train.settings import TrainingRequest
 from app.train.words import compare, show_state
 from training.results.records import RunRecord
@@ -186,3 +188,11 @@ def _explode(*_: object) -> None:
     from training.engine.history import DivergedError
 
     raise DivergedError("the loss became infinite")
+
+
+def test_places_have_the_names_that_gates_show():
+    units = UnitMeans(
+        t=np.array([0.5, 1.0]), means={"attention_in": np.ones(2), "up": np.ones(2)}, are_gates=True, unchanged=0.9
+    )
+    figure = draw_units(Snapshot(TrainingRequest(kind="time-indexed-mlp"), units=units))
+    assert [each.name for each in figure.data] == ["attention input", "MLP up"]

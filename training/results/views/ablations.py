@@ -66,7 +66,7 @@ def grid_view(selection: Selection) -> FigureView[GridCell]:
         runs=(group or selection.group).name,
         points=_grid_cells(group, selection.metric) if group else (),
         csv=csv | {"low": "loss.low", "high": "loss.high"},
-        x_label="what follows attention (darker: lower loss)",
+        x_label="what follows attention (bluer: lower loss)",
         y_label="weights at depth t",
         missing=missing,
         names_runs=True,

@@ -82,10 +82,10 @@ def crowd_table(report: dict[str, Any]) -> Table:
 
 
 def crowd_in_words(report: dict[str, Any]) -> str:
-    """Failures and memory of every crowd."""
+    """Failures and memory of every crowd, and how soon the server was at rest afterwards."""
     return "\n".join(
         f"- {crowd['clients']} visitors and {crowd['hostile']} hostile ones for {crowd['seconds']:.0f} s: "
-        f"{sum(crowd['failures'].values())} failures; {_memory(crowd['memory_mb'])}."
+        f"{sum(crowd['failures'].values())} failures; {_memory(crowd['memory_mb'])}{_rest(crowd.get('rest'))}."
         for crowd in report.get("crowds", ())
     )
 
@@ -95,3 +95,7 @@ def _memory(samples: list[float]) -> str:
         return "the server's memory was not read"
     middle = samples[len(samples) // 2]
     return f"the server had {samples[0]:,.0f} MB at first, {middle:,.0f} half way, {samples[-1]:,.0f} at last"
+
+
+def _rest(seconds: float | None) -> str:
+    return "" if seconds is None else f", and was at rest {seconds:.0f} s after all had left"
