@@ -35,8 +35,8 @@ def texts(page: Page) -> list[str]:
 
 # Whether the cards show a later run than the given one, with as many bytes as the line above them says.
 IS_DRAWN = """([word, earlier]) => {
-  const run = document.querySelector("#cards .cards").dataset.run;
-  const said = document.querySelector("#line").textContent.match(new RegExp(word + " ([0-9,]+) bytes"));
+  const run = document.querySelector("#cards .cards")?.dataset.run;
+  const said = document.querySelector("#line")?.textContent.match(new RegExp(word + " ([0-9,]+) bytes"));
   const odds = [...document.querySelectorAll("#cards .written b")].map((b) => b.dataset.o.split(";").length);
   const sum = odds.reduce((sum, each) => sum + each, 0);
   return run !== earlier && said && Number(said[1].replaceAll(",", "")) === sum;
@@ -71,10 +71,11 @@ def set_number(page: Page, label: str, value: int) -> None:
     field.press("Tab")
 
 
-# Whether every card holds at least as many characters as are asked for, and fewer than all.
+# Whether every card is being written and holds at least as many characters as are asked for, and fewer than all.
 HAVE_GROWN = """([least, all]) => {
   const sizes = [...document.querySelectorAll("#cards .written")].map((card) => card.querySelectorAll("b").length);
-  return sizes.every((size) => least <= size && size < all);
+  const writing = document.querySelectorAll("#cards .state.writing").length;
+  return writing === sizes.length && sizes.every((size) => least <= size && size < all);
 }"""
 
 
@@ -147,7 +148,7 @@ def test_any_prompt_shows_as_text(open_tab, prompt):
 def test_a_prompt_of_100_000_characters_is_cut_with_a_word(open_tab):
     page = open_tab("?length=24&models=standard")
     generate(page, "long " * 20_000)
-    expect(page.locator(".note").first).to_contain_text("only its last 64 bytes are read")
+    expect(page.locator("#cards .note").first).to_contain_text("only its last 64 bytes are read")
 
 
 def test_odds_on_hover_and_with_the_arrow_keys(open_tab):
