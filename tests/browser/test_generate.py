@@ -35,7 +35,9 @@ def texts(page: Page) -> list[str]:
 
 # Whether the cards show a later run than the given one, with as many bytes as the line above them says.
 IS_DRAWN = """([word, earlier]) => {
-  const run = document.querySelector("#cards .cards").dataset.run;
+  const cards = document.querySelector("#cards .cards");
+  if (!cards) return false;
+  const run = cards.dataset.run;
   const said = document.querySelector("#line").textContent.match(new RegExp(word + " ([0-9,]+) bytes"));
   const odds = [...document.querySelectorAll("#cards .written b")].map((b) => b.dataset.o.split(";").length);
   const sum = odds.reduce((sum, each) => sum + each, 0);
@@ -147,7 +149,7 @@ def test_any_prompt_shows_as_text(open_tab, prompt):
 def test_a_prompt_of_100_000_characters_is_cut_with_a_word(open_tab):
     page = open_tab("?length=24&models=standard")
     generate(page, "long " * 20_000)
-    expect(page.locator(".note").first).to_contain_text("only its last 64 bytes are read")
+    expect(page.locator("#cards .note").first).to_contain_text("only its last 64 bytes are read")
 
 
 def test_odds_on_hover_and_with_the_arrow_keys(open_tab):
