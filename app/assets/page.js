@@ -82,6 +82,8 @@ window.tipshare = (() => {
     show(target);
   }
 
+  // What the page does under a pointer that rests leaves the byte alone that the keyboard has chosen.
+  const follow = () => (marked ? show(marked) : hide());
   const byteAt = (event) => (event.target instanceof Element ? event.target.closest(".written b[data-o]") : null);
 
   // The character above or below another one: the nearest on the next line in that direction; the same if there is none.
@@ -224,7 +226,7 @@ window.tipshare = (() => {
     copy(window.location.href, "Link");
   }
 
-  document.addEventListener("mouseover", (event) => (byteAt(event) ? show(byteAt(event)) : hide()));
+  document.addEventListener("mouseover", (event) => (byteAt(event) ? show(byteAt(event)) : follow()));
   document.addEventListener("click", (event) => {
     if (!(event.target instanceof Element)) return;
     const button = event.target.closest("button[data-copy]");
@@ -236,7 +238,7 @@ window.tipshare = (() => {
   document.addEventListener("keydown", onKey);
   document.addEventListener("keydown", onChoiceKey);
   document.addEventListener("focusout", () => mark(null));
-  document.addEventListener("scroll", hide, true);
+  document.addEventListener("scroll", follow, true);
   window.addEventListener("popstate", goToTab);
   return { copyAddress, copyLink, download, keep, tint };
 })();

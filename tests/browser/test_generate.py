@@ -71,11 +71,11 @@ def set_number(page: Page, label: str, value: int) -> None:
     field.press("Tab")
 
 
-# Whether every card is being written and holds at least as many characters as are asked for, and fewer than all.
-HAVE_GROWN = """([least, all]) => {
+# Whether every card is in a state and holds at least as many characters as are asked for, and fewer than all.
+HAVE_GROWN = """([least, all, state = "writing"]) => {
   const sizes = [...document.querySelectorAll("#cards .written")].map((card) => card.querySelectorAll("b").length);
-  const writing = document.querySelectorAll("#cards .state.writing").length;
-  return writing === sizes.length && sizes.every((size) => least <= size && size < all);
+  const count = document.querySelectorAll("#cards .state." + state).length;
+  return count === sizes.length && sizes.every((size) => least <= size && size < all);
 }"""
 
 
@@ -318,7 +318,7 @@ def test_the_page_opens_with_the_claim_an_example_in_every_card_and_the_gates(op
     expect(page.locator("#claim .sizes [role=row]")).to_have_count(5)
     expect(page.locator("#claim .note")).to_contain_text("<unk>")
     expect(page.locator("#passage .place .gate")).to_have_count(60)
-    page.wait_for_function(HAVE_GROWN, arg=[100, 1000])
+    page.wait_for_function(HAVE_GROWN, arg=[100, 1000, "finished"])
     expect(page.locator("#cards .state.finished")).to_have_count(4)
     for card in page.locator("#cards .written").all_text_contents():
         assert card.startswith("The history of")

@@ -26,7 +26,7 @@ def choose(page: Page, control: str, option: str) -> None:
 def test_a_visitor_trains_stops_downloads_and_writes_with_what_was_learned(open_page):
     page = open_page("?tab=train")
     status = page.locator("#train-status")
-    set_size(page, 600, 32)
+    set_size(page, 600, 128)
     choose(page, "kind", "Time-Indexed MLP")
     page.locator("#train-go").dblclick()
     expect(page.locator("#train-go")).to_be_disabled()
@@ -71,7 +71,7 @@ def test_a_visitor_trains_stops_downloads_and_writes_with_what_was_learned(open_
 
 def test_a_run_that_waits_sees_its_place_and_a_text_too_short_is_refused(open_page):
     first, second = open_page("?tab=train"), open_page("?tab=train", width=390, theme="dark")
-    set_size(first, 600, 32)
+    set_size(first, 600, 128)
     choose(first, "kind", "Time-Indexed MLP")
     first.locator("#train-go").click()
     expect(first.locator("#train-status")).to_contain_text("compiling")

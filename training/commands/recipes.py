@@ -34,7 +34,8 @@ def describe_cost(records: Sequence[RunRecord]) -> str:
     if not minutes:
         return ""
     devices = ", ".join(sorted({each.machine.get("device", "an unnamed device") for each in records}))
-    return f"{min(minutes):.0f} to {max(minutes):.0f} minutes of steps per run, measured on {devices}"
+    ends = dict.fromkeys(f"{end:.0f}" for end in (min(minutes), max(minutes)))
+    return f"{' to '.join(ends)} minutes of steps per run, measured on {devices}"
 
 
 def describe_scores(records: Sequence[RunRecord]) -> str:

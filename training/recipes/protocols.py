@@ -41,7 +41,7 @@ _DRAWN = dict(depth_steps=(3, 4, 6, 8, 12), depth_weights=(2.0, 1.0, 5.0, 1.0, 1
 SHOWCASE = replace(
     TUNED,
     name="showcase",
-    summary="the longer, tuned run behind the bundled checkpoints; depth drawn where weights are defined at every t",
+    summary="a longer, tuned run for checkpoints to publish; depth drawn where weights are defined at every t",
     num_steps=3_000,
     length=256,
     warmup_steps=200,

@@ -71,8 +71,6 @@ def dropped_table(records: Sequence[RunRecord], dropped: Sequence[Trial]) -> Tab
         Column("loss", "loss (nats/byte)", show_mean),
         *pair_columns("changed minus unchanged"),
         *(Column(f"at {steps}", f"the same at {steps} depth steps", "+.3f") for steps in FAR_DEPTHS),
-        Column("step_ms", "ms/step", ",.0f"),
-        Column("unchanged_ms", "unchanged", ",.0f"),
     ]
     return Table([{**row, "pair": pairs.get(key)} for key, row in rows.items()], columns)
 
@@ -90,8 +88,6 @@ def _row(trials: Sequence[Trial], known: Sequence[Trial]) -> dict[str, Any]:
         "loss": summarise([each.loss for each in trials], [each.seed for each in trials]),
         "pair": _compare(both) if both else None,
         **{f"at {steps}": sum(found) / len(found) for steps, found in apart.items() if found},
-        "step_ms": _mean([each.step_ms for each in trials]),
-        "unchanged_ms": _mean([base.step_ms for _, base in both]) if both else None,
     }
 
 
@@ -103,7 +99,3 @@ def _compare(both: Sequence[tuple[Trial, Trial]]) -> Comparison:
 
 def _differences(both: Sequence[tuple[Trial, Trial]], steps: int) -> list[float]:
     return [each.losses[steps] - base.losses[steps] for each, base in both if steps in each.losses.keys() & base.losses]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
