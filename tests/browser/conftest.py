@@ -88,6 +88,13 @@ def open_page(browser, server) -> Iterator[OpenPage]:
     assert not problems, "\n".join(problems)
 
 
+@pytest.fixture
+def hold(server) -> Iterator[Path]:
+    """The file that says after how many bytes models wait, and after how many training steps runs do."""
+    yield server.hold
+    server.hold.unlink(missing_ok=True)
+
+
 def watch(page: Page, address: str, problems: list[str]) -> None:
     """Note what must not happen on a page."""
 

@@ -2,8 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -77,13 +75,6 @@ HAVE_GROWN = """([least, all, state = "writing"]) => {
   const count = document.querySelectorAll("#cards .state." + state).length;
   return count === sizes.length && sizes.every((size) => least <= size && size < all);
 }"""
-
-
-@pytest.fixture
-def hold(server) -> Iterator[Path]:
-    """The file that says after how many bytes the models wait."""
-    yield server.hold
-    server.hold.unlink(missing_ok=True)
 
 
 def test_text_grows_in_four_cards_at_the_same_time(open_tab, hold):

@@ -23,10 +23,11 @@ def choose(page: Page, control: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
-def test_a_visitor_trains_stops_downloads_and_writes_with_what_was_learned(open_page):
+def test_a_visitor_trains_stops_downloads_and_writes_with_what_was_learned(open_page, hold):
+    hold.write_text("100")
     page = open_page("?tab=train")
     status = page.locator("#train-status")
-    set_size(page, 600, 128)
+    set_size(page, 600, 32)
     choose(page, "kind", "Time-Indexed MLP")
     page.locator("#train-go").dblclick()
     expect(page.locator("#train-go")).to_be_disabled()
@@ -38,6 +39,7 @@ def test_a_visitor_trains_stops_downloads_and_writes_with_what_was_learned(open_
     page.get_by_role("option", name="optimizer: Muon").click()
     expect(page.locator("#train-losses .scatterlayer path.js-line").first).to_be_visible()
     page.locator("#train-stop").click()
+    hold.unlink()
     expect(status).to_contain_text(re.compile(r"Time-Indexed MLP: \d.\d{3} nats per byte after [\d,]+ of 600 steps"))
     expect(status).to_contain_text("(ended early)")
     for name in FIGURES:
@@ -69,9 +71,10 @@ def test_a_visitor_trains_stops_downloads_and_writes_with_what_was_learned(open_
     expect(other.locator("#models")).not_to_contain_text("mine-1")
 
 
-def test_a_run_that_waits_sees_its_place_and_a_text_too_short_is_refused(open_page):
+def test_a_run_that_waits_sees_its_place_and_a_text_too_short_is_refused(open_page, hold):
+    hold.write_text("100")
     first, second = open_page("?tab=train"), open_page("?tab=train", width=390, theme="dark")
-    set_size(first, 600, 128)
+    set_size(first, 600, 32)
     choose(first, "kind", "Time-Indexed MLP")
     first.locator("#train-go").click()
     expect(first.locator("#train-status")).to_contain_text("compiling")
