@@ -54,8 +54,12 @@ def gates_in_words(records: Sequence[RunRecord]) -> str:
 def _gates_of(label: str, pairs: dict[int, Comparison]) -> str:
     told = ", ".join(f"at {steps} depth steps {_difference(pair)}" for steps, pair in pairs.items())
     significant = [str(steps) for steps, pair in pairs.items() if pair.is_significant]
-    verdict = f"significant at {' and '.join(significant)}" if significant else "at none of them significant"
-    return f"{title_of(label)}, gated minus tied: {told}; {verdict}, corrected for these depths."
+    if all(pair.paired is None for pair in pairs.values()):
+        verdict = "too few seeds for a test"
+    else:
+        where = f"significant at {' and '.join(significant)}" if significant else "at none of them significant"
+        verdict = f"{where}, corrected for these depths"
+    return f"{title_of(label)}, gated minus tied: {told}; {verdict}."
 
 
 def _by_label(pairs: Pairs) -> dict[str, dict[int, Comparison]]:

@@ -77,7 +77,7 @@ def test_nothing_is_said_of_what_was_not_measured():
 def test_one_seed_gives_a_price_without_a_test():
     one = tuned_records(seeds=(0,))
     assert "(1 seed)" in price_in_words(one)
-    assert "at none of them significant" in gates_in_words(one)
+    assert "too few seeds for a test" in gates_in_words(one)
 
 
 def test_the_figure_has_a_line_for_every_model_and_training():
