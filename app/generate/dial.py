@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from app.generate.streaming import depth_of
 from app.shelf import Listing
+from training.results.summaries import depth_loss
 
 SHALLOWEST, DEEPEST = 2, 18
 # Where the dial stands on a page without any model.
@@ -27,7 +28,7 @@ def loss_at(listing: Listing, steps: int) -> float | None:
     """Validation loss in nats per byte at a number of depth steps, as recorded; None where nothing was measured."""
     if listing.record is None:
         return None
-    measured = listing.record.final.get(f"valid_loss_at_steps_{steps}")
+    measured = listing.record.final.get(depth_loss(steps))
     return listing.loss if measured is None and steps == listing.config.steps else measured
 
 

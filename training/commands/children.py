@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from training.commands.train import BUSY, DIVERGED
-from training.engine.signals import StopRequest, exit_code
+from training.engine.signals import SIGNALS, StopRequest, exit_code
 
 OUTCOMES = {0: "finished", DIVERGED: "diverged", BUSY: "trained by another process"}
 
@@ -47,7 +47,9 @@ class Tally:
     def add(self, code: int, name: str) -> bool:
         """Count a run by its exit code; False, with a message, if the sweep must end."""
         if code not in OUTCOMES:
-            print(f"stopped at {name}; the same command continues", file=sys.stderr)
+            stopped = code in (exit_code(each) for each in SIGNALS)
+            then = "the same command continues" if stopped else f"its exit code is {code}, see its message above"
+            print(f"stopped at {name}; {then}", file=sys.stderr)
             return False
         self._counts[OUTCOMES[code]] = self._counts.get(OUTCOMES[code], 0) + 1
         return True

@@ -41,6 +41,7 @@ class Depth:
         from training.benchmarks.depth import measure_depths, measure_early_exit
         from training.data.corpus import load_corpus
         from training.engine.machine import code_commit, describe_machine
+        from training.finetune.choices import name_of
         from training.report.tables import to_markdown
         from training.results.views.depth_reports import depths_table, early_exit_table, report_in_words
 
@@ -49,12 +50,13 @@ class Depth:
             raise ValueError(f"--depth-steps {' '.join(map(str, depths))}: give different whole numbers, at least one")
         count, rounds = check_whole("windows", self.windows), check_whole("rounds", self.rounds)
         model = tipshare.load(self.checkpoint, dtype="float32")
-        record = open_checkpoint(self.checkpoint).record
+        checkpoint = open_checkpoint(self.checkpoint)
+        record = checkpoint.record
         context, corpus = model.config.max_position_embeddings, load_corpus(self.corpus, self.data_dir)
         windows = corpus.evaluation_windows("valid", count, context)
         if not len(windows):
             raise ValueError(f"corpus {corpus.name}: valid holds no window of {context} + 1 bytes; use a longer text")
-        name = Path(self.checkpoint).name
+        name = name_of(checkpoint, self.checkpoint)
         rows = measure_depths(model, windows, depths, solver=self.solver, rounds=rounds, say=_say)
         report: dict[str, Any] = {
             "checkpoint": name,
@@ -70,7 +72,7 @@ class Depth:
             "commit": code_commit(),
             "machine": describe_machine(1),
             "depths": rows,
-            "early_exit": measure_early_exit(model, windows, _say),
+            "early_exit": measure_early_exit(model, windows, _say) if model.steps > 1 else [],
         }
         _say("")
         print(report_in_words(report), to_markdown(depths_table(report)), sep="\n\n")
@@ -82,10 +84,11 @@ class Depth:
 
 def write_depth_report(report: dict[str, Any], folder: Path) -> None:
     """The report as JSON, its table as CSV, and its figures."""
+    from training.recipes.recipe import slug
     from training.report.figures import FORMATS, render
     from training.results.views.depth_reports import depths_table, measured_loss_view, speed_view
 
-    stem = f"depth-{report['checkpoint']}"
+    stem = f"depth-{slug(report['checkpoint'])}"
     write_text(folder / f"{stem}.json", json.dumps(report, indent=2, allow_nan=False) + "\n")
     write_text(folder / f"{stem}.csv", depths_table(report).to_csv())
     for name, view in (("loss", measured_loss_view(report)), ("speed", speed_view([report]))):

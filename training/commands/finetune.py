@@ -56,7 +56,7 @@ class Finetune:
     out: Path = Path("runs")
     """Folder for runs."""
     track: bool = False
-    """Show the run live in trackio, if it is installed."""
+    """Show the run live in trackio, which the track extra installs."""
     device_options: Annotated[DeviceOptions, tyro.conf.arg(name="")] = field(default_factory=DeviceOptions)
 
     def run(self) -> int:

@@ -16,7 +16,10 @@ from training.results.records import RunRecord
 from training.results.rows import step_memory
 
 # A training step of the same model takes as long, and as much memory, under the same values of these settings.
-DECISIVE = ("batch_size", "length", "accumulate", "precision", "optimizer")
+DECISIVE = (
+    *("batch_size", "length", "accumulate", "precision", "optimizer"),
+    *("depth_steps", "depth_weights", "consistency"),
+)
 # Weights and Adam's two averages in float32, which every step reads and writes.
 STATE_BYTES = 12
 
@@ -57,7 +60,7 @@ def forecast(recipe: Recipe, label: str, config: ModelConfig, records: Sequence[
     same = [
         each
         for each in timed
-        if each.config == config.to_dict() and all(each.settings.get(name) == settings[name] for name in DECISIVE)
+        if each.config == config.to_dict() and all(each.settings.get(name) == settings.get(name) for name in DECISIVE)
     ]
     # Times of different devices do not mix; the device with the most records tells the most.
     devices = [each.machine.get("device", "an unnamed device") for each in same or timed]

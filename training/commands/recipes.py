@@ -18,7 +18,9 @@ class Recipes:
         records = read_records(path) if path.is_file() else []
         for recipe in RECIPES.values():
             windows = recipe.batch_size * recipe.accumulate
-            measured = [record for record in records if record.recipe == recipe.name]
+            measured = [
+                record for record in records if record.recipe == recipe.name and record.num_steps == recipe.num_steps
+            ]
             print(f"{recipe.name}\n    {recipe.summary}")
             print(f"    {recipe.corpus}, {recipe.num_steps:,} steps of {windows} x {recipe.length} bytes")
             print(f"    cost: {describe_cost(measured) or recipe.cost}")

@@ -32,7 +32,7 @@ class Train:
     seed: Annotated[int | None, optional("INT", "the recipe's first")] = None
     """Seed of the initial weights, the training windows and dropout."""
     track: bool = False
-    """Show the run live in trackio, if it is installed."""
+    """Show the run live in trackio, which the track extra installs."""
     run_options: Annotated[RunOptions, tyro.conf.arg(name="")] = field(default_factory=RunOptions)
     device_options: Annotated[DeviceOptions, tyro.conf.arg(name="")] = field(default_factory=DeviceOptions)
 

@@ -100,6 +100,9 @@ def make_corpus(name: str, texts: dict[str, np.ndarray], tokenizer: Tokenizer = 
     """A corpus of the bytes of each split, or of one text, called `all`, that is split by position."""
     if "all" in texts:
         texts = _split(texts["all"], SHAKESPEARE_SHARES if name == "shakespeare" else SHARES)
+    for split, data in texts.items():
+        if not data.size:
+            raise ValueError(f"corpus {name}: its text is so short that nothing is left for {split}; use a longer one")
     sha256 = {split: hashlib.sha256(data.data).hexdigest() for split, data in texts.items()}
     return Corpus(name, {split: tokenizer.encode_array(data) for split, data in texts.items()}, sha256, tokenizer)
 

@@ -29,6 +29,14 @@ def depths_of(recipe: Recipe, config: ModelConfig) -> tuple[int, ...]:
     return tuple(sorted(recipe.depth_steps))
 
 
+def depths_to_evaluate(recipe: Recipe, config: ModelConfig) -> tuple[int, ...]:
+    """The numbers of depth steps that a finished run is read with: those asked for and those it drew.
+
+    None for weights that are not defined at every t.
+    """
+    return tuple(sorted({*recipe.depth_evaluation, *recipe.depth_steps})) if config.is_continuous else ()
+
+
 def draw_depth(recipe: Recipe, config: ModelConfig, seed: int, step: int) -> int:
     """The number of depth steps of one training step: a function of seed and step alone."""
     depths = depths_of(recipe, config)

@@ -13,6 +13,7 @@ from tipshare.model.language_model import LanguageModel
 from training.engine.sharding import Placement
 from training.engine.start import Start
 from training.engine.step import Arrays
+from training.results.summaries import depth_loss
 
 
 class Evaluator:
@@ -70,7 +71,7 @@ def final_numbers(
         final[f"{split}_bits_per_byte"] = found.bits_per_byte
         final[f"{split}_loss_per_character"] = found.loss_per_character
         final[f"{split}_perplexity"] = found.perplexity
-    final |= {f"valid_loss_at_steps_{steps}": loss for steps, loss in (at_steps or {}).items()}
+    final |= {depth_loss(steps): loss for steps, loss in (at_steps or {}).items()}
     valid = losses["valid"].loss if "valid" in losses else last
     return {**final, "bits_per_byte": valid / math.log(2), "perplexity": math.exp(valid)}
 

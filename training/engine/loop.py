@@ -15,7 +15,7 @@ from jax.stages import Compiled
 import tipshare
 from tipshare.files import locked, remove_left_overs
 from training.engine.costs import flops_per_token, memory_in_use, parameters_by_part, speed_of
-from training.engine.elastic import count_draws, depths_of, draw_depth
+from training.engine.elastic import count_draws, depths_of, depths_to_evaluate, draw_depth
 from training.engine.evaluation import Evaluator, compare_with_start, final_numbers
 from training.engine.history import DivergedError, History, LossReader, Tracker
 from training.engine.machine import code_commit, describe_machine
@@ -243,7 +243,7 @@ class Training:
 
     def _score_depths(self) -> dict[int, float]:
         """Loss on the fixed windows for several numbers of depth steps, if the weights are defined at every t."""
-        wanted = self.run.recipe.depth_evaluation if self.run.config.is_continuous else ()
+        wanted = depths_to_evaluate(self.run.recipe, self.run.config)
         if wanted:
             self.observer.say(f"evaluating with {', '.join(map(str, wanted))} depth steps")
         return {steps: self._loss_at(steps) for steps in wanted}

@@ -9,9 +9,11 @@ from tipshare.checkpoint.layout import CHECKSUMS, RECORD
 from tipshare.config import ModelConfig
 from tipshare.files import locked, remove_left_overs
 from training.data.corpus import Corpus
+from training.engine.elastic import depths_to_evaluate
 from training.engine.start import Start
 from training.recipes.recipe import Recipe
 from training.results.records import RunRecord, append_record, read_records
+from training.results.summaries import depth_loss
 
 LARGEST_SEED = 2**32 - 1
 
@@ -43,6 +45,8 @@ class Run:
         if not 0 <= self.seed <= LARGEST_SEED:
             raise ValueError(f"seed={self.seed} must lie in 0 .. {LARGEST_SEED}")
         self.corpus.check_length(self.recipe.length)
+        if self.start is not None and self.start.first_text is not None:
+            self.start.first_text.check_length(self.recipe.length)
         for split in self.recipe.full_evaluation:
             if split not in self.corpus.splits and split != "test":
                 self.corpus.split(split)
@@ -102,7 +106,8 @@ class Run:
         wanted = self.identity()
         name = wanted.pop("recipe")
         same = (each for each in known if all(getattr(each, key) == value for key, value in wanted.items()))
-        return next((each for each in same if each.recipe != name), None)
+        asked = {depth_loss(steps) for steps in depths_to_evaluate(self.recipe, self.config)}
+        return next((each for each in same if each.recipe != name and asked <= each.final.keys()), None)
 
     def collect(self, record: RunRecord) -> None:
         """Add the record to the collection unless it is there; several processes may do so at once."""

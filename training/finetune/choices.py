@@ -78,7 +78,8 @@ class Choices:
                 targets=self.targets or ALL_TARGETS,
                 along_depth=self.along_depth or "shared",
             )
-        facts = {**self._facts(model), **_facts_of(checkpoint, source), "base_digest": digest_of(base)}
+        of_base = {"base": name_of(checkpoint, source), "base_corpus": corpus_of(checkpoint)}
+        facts = {**self._facts(model), **of_base, "base_digest": digest_of(base)}
         return Start(
             source=source,
             base=base,
@@ -116,9 +117,9 @@ def corpus_of(checkpoint: Checkpoint) -> str:
     return str(settings.get("corpus", "unknown"))
 
 
-def _facts_of(checkpoint: Checkpoint, source: str | Path) -> dict[str, Any]:
-    """What a record says of the base: no path of this machine."""
-    name, record = str(source), checkpoint.record
-    if checkpoint.origin == "path":
-        name = f"{record.recipe}, {record.model}, seed {record.seed}" if record else checkpoint.folder.resolve().name
-    return {"base": name, "base_corpus": corpus_of(checkpoint)}
+def name_of(checkpoint: Checkpoint, source: str | Path) -> str:
+    """A checkpoint as records and reports call it: the run it came from in place of a path of this machine."""
+    if checkpoint.origin != "path":
+        return str(source)
+    record = checkpoint.record
+    return f"{record.recipe}, {record.model}, seed {record.seed}" if record else checkpoint.folder.resolve().name

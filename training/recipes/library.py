@@ -87,7 +87,7 @@ RECIPES: dict[str, Recipe] = {
         evaluation_windows=1_024,
         save_every=1_000,
         sample_every=5_000,
-        model=dict(hidden_dim=512, num_heads=8, num_layers=8),
+        model={**SHOWCASE.model, "hidden_dim": 512, "num_heads": 8, "num_layers": 8},
     ),
     "shakespeare-cpu": _SHAKESPEARE_CPU,
     "shakespeare-cpu-tuned": replace(

@@ -76,8 +76,8 @@ class Recipe:
         consistency: Weight of a second, shorter or longer path. Above 0, every training step runs the model's own
             number of depth steps, and adds this weight times the loss of the drawn number and the squared distance
             between the ends of the two paths (LoopFormer uses 0.1).
-        depth_evaluation: Numbers of depth steps at which the fixed windows are evaluated again after the last step, for
-            the models whose weights are defined at every t.
+        depth_evaluation: Numbers of depth steps at which the fixed windows are evaluated again after the last step,
+            besides `depth_steps`, for the models whose weights are defined at every t.
         save_every: Training steps between saved states.
         sample_every: Training steps between samples of generated text; 0 for none.
         model: Fields of the model config, for every kind.

@@ -1,7 +1,6 @@
 """Which runs may share a table: the same recipe, the same data and the same budget."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from tipshare.config import ModelConfig
 from tipshare.kinds import rank_of
+from training.recipes.recipe import slug
 from training.results.records import RunRecord
 from training.results.shared_runs import with_shared_runs
 
@@ -132,7 +132,7 @@ def _names(keys: list[Key]) -> dict[Key, str]:
     def spelled(key: Key, parts: int) -> str:
         recipe, corpus, num_steps, tokens_seen, digest = key
         words = (recipe, corpus, f"{num_steps}-steps", f"{tokens_seen}-tokens", digest)
-        return re.sub(r"[^\w.=+-]+", "-", "-".join(words[:parts])).strip("-.") or "runs"
+        return slug("-".join(words[:parts])) or "runs"
 
     names: dict[Key, str] = {}
     for key in keys:

@@ -104,8 +104,9 @@ def compare(first: str, second: str, summaries: dict[str, Summary], metric: str 
     paired, interval = paired_test(left, right)
     welch, welch_interval = welch_test(all_left, all_right)
     low, high = interval if paired else welch_interval
-    # One pair alone says less than all seeds of both models.
-    difference = np.mean(differences) if paired else np.mean(all_left) - np.mean(all_right)
+    # A seed decides the windows: one pair says more than means over different seeds. Welch's interval is of means.
+    by_seed = paired or (seeds and not welch)
+    difference = np.mean(differences) if by_seed else np.mean(all_left) - np.mean(all_right)
     return Comparison(
         first=first,
         second=second,

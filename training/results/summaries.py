@@ -1,6 +1,7 @@
 """What several seeds of one model say together: mean, spread and interval."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from training.results.records import RunRecord
 
 CONFIDENCE = 0.95
 LOSS = "valid_loss"
+_AT_STEPS = re.compile(rf"^{LOSS}_at_steps_(\d+)$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +70,16 @@ def t_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple
     mean = float(np.mean(values))
     reach = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
     return mean - reach, mean + reach
+
+
+def depth_loss(steps: int) -> str:
+    """The name of the final number that is the loss at so many depth steps."""
+    return f"{LOSS}_at_steps_{steps}"
+
+
+def losses_by_depth(final: Mapping[str, float]) -> dict[int, float]:
+    """By number of depth steps: the losses that a run was read with besides its own number."""
+    return {int(match[1]): loss for name, loss in final.items() if (match := _AT_STEPS.match(name))}
 
 
 def summarise_runs(runs: Sequence[RunRecord], metric: str = LOSS) -> Summary:

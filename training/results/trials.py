@@ -10,8 +10,7 @@ from typing import Any
 from tipshare.checkpoint.record import CHECKS, RunRecord
 from tipshare.checkpoint.strict_json import parse_json
 from tipshare.files import write_text
-from training.results.summaries import LOSS
-from training.results.views.depths import AT_STEPS
+from training.results.summaries import LOSS, losses_by_depth
 
 # In the folder of benchmark reports: these runs are no records, since their configs cannot be built any more.
 FILE_NAME = "trials.jsonl"
@@ -51,9 +50,8 @@ class Trial:
             check(name, record[name])
         config, final = record["config"], record["final"]
         own = config.get("depth_steps") or config["num_layers"]
-        read = {int(match[1]): loss for name, loss in final.items() if (match := AT_STEPS.match(name))}
         kept = {each.name: record[each.name] for each in dataclasses.fields(Trial) if each.name in record}
-        derived = {"about": about, "own_steps": own, "losses": {own: final[LOSS]} | read}
+        derived = {"about": about, "own_steps": own, "losses": {own: final[LOSS]} | losses_by_depth(final)}
         sizes = {"parameters": record["parameters"]["total"], "step_ms": record["speed"]["step_ms"]}
         return Trial(**{**kept, **derived, **sizes})
 

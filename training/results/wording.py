@@ -106,9 +106,7 @@ def _notes_on_runs(group: RunGroup, metric: str) -> list[str]:
         )
         notes.append(f"Different seeds: {counts} share {len(pair.seeds)}; only those are paired.")
     if any("valid_loss_full" in run.final for runs in group.runs.values() for run in runs):
-        notes.append(
-            "The loss is that of fixed windows of the validation text; that of the whole text has its own column."
-        )
+        notes.append("The loss is that of fixed windows of the validation text; bits/byte are of the whole text.")
     return notes
 
 

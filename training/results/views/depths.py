@@ -1,12 +1,10 @@
 """Loss against depth steps: of trained weights run at other depths, and of models trained at each depth."""
 
-import re
-
 from tipshare.kinds import title_of
 from training.results.formatting import show_mean
 from training.results.groups import RunGroup
 from training.results.selection import Selection
-from training.results.summaries import LOSS, Summary, summarise_group, summarise_runs
+from training.results.summaries import LOSS, Summary, depth_loss, losses_by_depth, summarise_group, summarise_runs
 from training.results.views.figure import FigureView, Mark, loss_label
 
 # The columns of the CSV: names there, and attributes of the marks.
@@ -18,7 +16,6 @@ BY_DEPTH = {
     "high": "high",
     "seeds": "num_seeds",
 }
-AT_STEPS = re.compile(r"^valid_loss_at_steps_(\d+)$")
 
 
 def depth_view(selection: Selection) -> FigureView[Mark]:
@@ -48,8 +45,10 @@ def _marks(group: RunGroup, metric: str) -> list[Mark]:
     marks = []
     for label, runs in group.runs.items():
         usual = group.config_of(label).num_layers
-        common = set.intersection(*(set(run.final) for run in runs))
-        found = {int(match[1]): summarise_runs(runs, name) for name in common if (match := AT_STEPS.match(name))}
+        # Runs that another recipe made may have been read at their own number of depth steps alone.
+        read = [run for run in runs if losses_by_depth(run.final)]
+        common = set.intersection(*(set(losses_by_depth(run.final)) for run in read)) if read else set()
+        found = {steps: summarise_runs(read, depth_loss(steps)) for steps in common}
         marks += _line(label, title_of(label), group.kind_of(label), found, usual)
     for kind, losses in _trained_depths(group, metric).items():
         marks += _line(kind, f"{title_of(kind)}, trained at each depth", kind, losses, None)

@@ -9,10 +9,11 @@ from training.results.groups import by_kind
 from training.results.published import FIVE_SEEDS, LONGER_RUN
 from training.results.records import RunRecord
 from training.results.rows import step_memory
-from training.results.views.depths import AT_STEPS
+from training.results.summaries import depth_loss, losses_by_depth
 from training.results.views.table import Column, Table, value_at
 
-PUBLISHED_SHAPE = ", published shape"
+# What the labels of runs in a published shape end in; there are two such shapes.
+PUBLISHED_SHAPE, ANY_SHAPE = ", published shape", " shape"
 SHOWCASE = "showcase"
 DEPTHS = (2, 3, 4, 6, 8, 12, 18)
 WHOLE = "valid_loss_full"
@@ -20,7 +21,7 @@ WHOLE = "valid_loss_full"
 
 def usual_runs(records: Sequence[RunRecord]) -> list[RunRecord]:
     """All runs but those in the published shapes, which have a table of their own."""
-    return [each for each in records if not each.model.endswith(PUBLISHED_SHAPE)]
+    return [each for each in records if not each.model.endswith(ANY_SHAPE)]
 
 
 def timeline_table(records: Sequence[RunRecord]) -> Table:
@@ -30,7 +31,7 @@ def timeline_table(records: Sequence[RunRecord]) -> Table:
         losses = {f"{step:.0f}": loss for step, loss in curve}
         return {"title": title, "source": source, "parameters": parameters, **losses}
 
-    ours = by_kind(each for each in records if each.recipe == LONGER_RUN.recipe)
+    ours = by_kind(each for each in usual_runs(records) if each.recipe == LONGER_RUN.recipe)
     rows = [row(title_of(run.model), "measured", run.parameters["total"], run.curve) for run in ours]
     rows += [row(each.name, "published", each.parameters, each.curve) for each in LONGER_RUN.results]
     columns = [
@@ -94,8 +95,8 @@ def showcase_in_words(records: Sequence[RunRecord]) -> str:
 
 def depth_table(records: Sequence[RunRecord]) -> Table:
     """Loss of the kinds whose weights are defined at every t, by the number of depth steps they are read with."""
-    runs = [run for run in _showcase(records) if any(AT_STEPS.match(name) for name in run.final)]
-    names = {steps: f"valid_loss_at_steps_{steps}" for steps in DEPTHS}
+    runs = [run for run in _showcase(records) if losses_by_depth(run.final)]
+    names = {steps: depth_loss(steps) for steps in DEPTHS}
     columns = [
         Column(f"final.{name}", str(steps), ".3f")
         for steps, name in names.items()
@@ -105,7 +106,10 @@ def depth_table(records: Sequence[RunRecord]) -> Table:
 
 
 def _showcase(records: Sequence[RunRecord]) -> list[RunRecord]:
-    return by_kind(each for each in records if each.recipe == SHOWCASE)
+    """The newest runs of the recipe, of every kind."""
+    runs = [each for each in records if each.recipe == SHOWCASE]
+    newest = max(runs, key=lambda run: run.finished, default=None)
+    return by_kind(run for run in runs if newest and run.tokens_seen == newest.tokens_seen)
 
 
 def machine_in_words(report: dict[str, Any]) -> str:

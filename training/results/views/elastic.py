@@ -10,8 +10,8 @@ from training.results.formatting import show_interval, show_mean
 from training.results.groups import group_records
 from training.results.records import RunRecord
 from training.results.significance import Comparison, compare
-from training.results.summaries import LOSS, Summary, summarise
-from training.results.views.depths import AT_STEPS, BY_DEPTH
+from training.results.summaries import LOSS, Summary, losses_by_depth, summarise
+from training.results.views.depths import BY_DEPTH
 from training.results.views.figure import FigureView, Mark, loss_label
 from training.results.views.pairs import corrected, pair_columns
 from training.results.views.table import Column, Table
@@ -61,19 +61,19 @@ def losses_at_depths(records: Sequence[RunRecord], recipe: str) -> dict[str, Dep
     found: dict[str, DepthLosses] = {}
     for group in (each for each in group_records(records) if each.name == recipe):
         for label, runs in group.runs.items():
-            losses = [_losses_of(run) for run in runs]
-            common = sorted(set.intersection(*(set(each) for each in losses)))
-            seeds = [run.seed for run in runs]
+            # Runs that another recipe made may have been read at their own number of depth steps alone.
+            read = {run.seed: losses for run in runs if len(losses := _losses_of(run)) > 1}
+            common = sorted(set.intersection(*map(set, read.values()))) if read else []
             if len(common) > 1:
-                at = {steps: summarise([each[steps] for each in losses], seeds) for steps in common}
-                found[label] = DepthLosses(runs[0], len(runs), at)
+                at = {steps: summarise([each[steps] for each in read.values()], list(read)) for steps in common}
+                found[label] = DepthLosses(runs[0], len(read), at)
     return found
 
 
 def _losses_of(run: RunRecord) -> dict[int, float]:
     """By depth steps; the last evaluation of the run itself was at the model's own number."""
-    at_depths = {int(match[1]): loss for name, loss in run.final.items() if (match := AT_STEPS.match(name))}
-    return {own_steps(run): run.final[LOSS]} | at_depths if LOSS in run.final else at_depths
+    own = {own_steps(run): run.final[LOSS]} if LOSS in run.final else {}
+    return own | losses_by_depth(run.final)
 
 
 def own_steps(run: RunRecord) -> int:

@@ -38,7 +38,7 @@ def reach_in_words(records: Sequence[RunRecord], only: str | None = None) -> str
             continue
         sentence = (
             f"Trained at drawn depths, {title_of(label)} is at most {apart:.3f} nats per byte from its loss at "
-            f"{losses.own} depth steps anywhere between {few} and {many}"
+            f"{losses.own} depth steps at every number that was read from {few} to {many} ({_seeds(losses.num_seeds)})"
         )
         alone = _largest(fixed[label], few, many) if label in fixed else None
         sentence += f"; trained at {fixed[label].own} alone, up to {alone:.3f}" if alone is not None else ""
@@ -78,6 +78,9 @@ def _largest(losses: DepthLosses, few: int, many: int) -> float | None:
 
 
 def _difference(pair: Comparison) -> str:
-    seeds = f"{pair.num_seeds} seed{'s' * (pair.num_seeds != 1)}"
     interval = f"95 % interval {show_interval(pair.interval)}, " if pair.interval else ""
-    return f"{pair.difference:+.3f} ({interval}{seeds})"
+    return f"{pair.difference:+.3f} ({interval}{_seeds(pair.num_seeds)})"
+
+
+def _seeds(count: int) -> str:
+    return f"{count} seed{'s' * (count != 1)}"

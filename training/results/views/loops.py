@@ -47,13 +47,13 @@ def loop_worths(records: Sequence[RunRecord]) -> list[LoopWorth]:
     worths = []
     for label in (each for each in all_runs if each not in own):
         loops, known = own_steps(all_runs[label][0]), {}
-        for run in all_runs[label]:
+        for run in all_runs[label] if loops > 1 else ():
             pairs = [(count, other) for name, count in own.items() for other in all_runs[name]]
             others = {count: other.final[LOSS] for count, other in pairs if other.seed == run.seed}
             blocks = _blocks_with(run.final[LOSS], others)
             if blocks is not None:
                 known[run.seed] = (run.final[LOSS], blocks, math.log(blocks) / math.log(loops))
-        if known and loops > 1:
+        if known:
             losses, blocks, phi = (summarise(each, list(known)) for each in zip(*known.values(), strict=True))
             worths.append(LoopWorth(label, loops, losses, blocks, phi))
     return worths

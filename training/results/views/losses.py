@@ -40,9 +40,8 @@ def results_table(*selections: Selection) -> Table:
     csv = {**WHO, "recipe": "group.name", "corpus": "group.corpus", "training_steps": "group.num_steps"}
     csv |= {"metric": "metric", "unit": "group.unit", "loss": "loss.mean", "seeds": "loss.num_seeds"}
     csv |= {name: f"loss.{name}" for name in ("low", "high", "deviation")}
-    csv |= named(
-        "parameters", "effective_parameters", "compression", "bits_per_byte", "step_ms", "memory_mb", "flops", "device"
-    )
+    csv |= named("parameters", "effective_parameters", "trained_parameters", "compression")
+    csv |= named("bits_per_byte", "step_ms", "memory_mb", "flops", "device")
     return Table(rows, [each for each in columns if each.path not in empty], csv)
 
 
@@ -94,7 +93,7 @@ def parameters_view(selection: Selection) -> FigureView[Mark]:
         device = Counter(row.device for row in rows).most_common(1)[0][0]
         rows, words = [row for row in rows if row.device == device], f"{words} on {device}"
     marks = [_mark(row, at=getattr(row, field), **_loss_of(row)) for row in rows]
-    csv = WHO | {"seeds": "num_seeds", selection.against: "at", "loss": "value", "low": "low", "high": "high"}
+    csv = WHO | {"seeds": "num_seeds", field: "at", "loss": "value", "low": "low", "high": "high"}
     return FigureView(
         name=f"loss_against_{selection.against}",
         title=f"{_metric_title(selection)} against {words}",

@@ -41,7 +41,9 @@ def test_the_price_is_paired_by_seed_at_the_models_own_depth():
 def test_reach_compares_with_the_models_own_depth_within_the_drawn_depths():
     assert "| Time-Indexed SSM | 6 | +0.016" in to_markdown(reach_table(RECORDS))
     words = reach_in_words(RECORDS, only="time-indexed-ssm")
-    assert "at most 0.024 nats per byte from its loss at 6 depth steps anywhere between 3 and 12" in words
+    assert (
+        "at most 0.024 nats per byte from its loss at 6 depth steps at every number that was read from 3 to 12" in words
+    )
     assert "trained at 6 alone, up to 1.200." in words
     assert "tied" not in words
     assert "tied" in reach_in_words(RECORDS)
