@@ -9,7 +9,7 @@ from app.controls import as_linked
 from app.dynamics.actions import DynamicsActions
 from app.dynamics.api import build_api
 from app.dynamics.settings import EXAMPLE, LONGEST_TEXT, SHOWN, Choice
-from app.errors import in_words, shown_to_user
+from app.errors import shown_to_user, warn
 from app.events import CHECKED, ON_PAGE
 from app.links import Link, add_copy_button, keep_in_address
 from app.plot_style import for_page
@@ -98,7 +98,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         try:
             choice = Choice.of_link(Link(dict(request.query_params), "dynamics"), names)
         except ValueError as error:
-            gr.Warning(in_words(error))
+            warn(error)
             choice = Choice()
         chosen = choice.model or next(iter(names), None)
 

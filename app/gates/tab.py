@@ -7,7 +7,7 @@ import gradio as gr
 from gradio.components.plot import PlotData
 
 from app.controls import as_linked, told
-from app.errors import in_words, shown_to_user
+from app.errors import shown_to_user, warn
 from app.events import ON_PAGE
 from app.gates.actions import LONGEST_PROMPT, GateActions
 from app.gates.api import build_api
@@ -95,7 +95,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
                 chosen, compared, *_ = link
                 others = as_linked(link[2:], read_link(Link({}, "gates"), names)[2:])
             except ValueError as error:
-                gr.Warning(in_words(error))
+                warn(error)
         return [
             gr.update(choices=choices, value=chosen if chosen in names else mine.default()),
             gr.update(choices=[("nothing", NOBODY), *choices], value=compared if compared in names else NOBODY),

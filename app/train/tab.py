@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from app.controls import as_linked
-from app.errors import in_words, shown_to_user
+from app.errors import shown_to_user, warn
 from app.events import CHECKED, ON_PAGE, QUICK
 from app.links import Link, add_copy_button, keep_in_address
 from app.plot_style import for_page
@@ -26,8 +26,12 @@ from tipshare.kinds import title_of
 FIRST = "time-indexed-ssm"
 
 
-def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
-    """Lay out the tab inside its open `gr.Tab`; what a visitor trains is put on the shelf for them."""
+def build_train_tab(demo: gr.Blocks, shelf: ModelShelf, archives: Path) -> None:
+    """Lay out the tab inside its open `gr.Tab`; what a visitor trains is put on the shelf for them.
+
+    Args:
+        archives: A folder that the page serves files from.
+    """
     gr.HTML(ABOUT, elem_id="train-about")
     with gr.Row():
         with gr.Column(scale=1, min_width=280, elem_id="train-controls"):
@@ -75,7 +79,7 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
             gr.HTML("<h3>What it writes</h3>", elem_id="train-samples-head")
             samples = gr.HTML(show_samples(None), elem_id="train-samples")
 
-    actions = TrainActions(shelf, Path(file.GRADIO_CACHE))
+    actions = TrainActions(shelf, archives)
     controls = [kind, choice, source, text, steps, width, seed]
 
     def on_train(request: gr.Request, *values: Any) -> Iterator[list[Any]]:
@@ -94,7 +98,7 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
         try:
             return as_linked(read_link(Link(dict(request.query_params), "train")), read_link(Link({}, "train")))
         except ValueError as error:
-            gr.Warning(in_words(error))
+            warn(error)
             return [gr.skip()] * 6
 
     defaults = {"kind": kind, "choice": choice, "source": source, "steps": steps, "width": width, "seed": seed}
