@@ -5,7 +5,7 @@ from typing import Any
 
 import gradio as gr
 
-from app.controls import as_linked
+from app.controls import as_linked, told
 from app.dynamics.actions import DynamicsActions
 from app.dynamics.api import build_api
 from app.dynamics.settings import EXAMPLE, LONGEST_TEXT, SHOWN, Choice
@@ -120,7 +120,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
 
     def draw_sensed(request: gr.Request, chosen: str | None, words: str, at: float | None) -> tuple:
         views = actions.of(request.session_hash).sensed(chosen, words, at)
-        return views.text, views.place, views.words
+        return views.text, told(at, views.place), views.words
 
     def draw_text(request: gr.Request, chosen: str | None, words: str, what: str) -> tuple:
         views = actions.of(request.session_hash).figures(chosen, words, what)
@@ -199,7 +199,14 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         **ON_PAGE,
         trigger_mode="always_last",
     )
-    shown.input(shown_to_user(draw_text), [model, text, shown], text_views, api_name="draw_lens", **ON_PAGE)
+    shown.input(
+        shown_to_user(draw_text),
+        [model, text, shown],
+        text_views,
+        api_name="draw_lens",
+        **ON_PAGE,
+        trigger_mode="always_last",
+    )
     place.input(
         shown_to_user(draw_sensed),
         [model, text, place],
