@@ -4,7 +4,7 @@ from pathlib import Path
 
 from gradio import themes
 
-from tipshare.kinds import LOOKS, colour_of
+from tipshare.kinds import colour_of
 
 HERE = Path(__file__).parent
 SANS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Helvetica Neue", "Arial", "sans-serif")
@@ -29,13 +29,8 @@ def theme() -> themes.Base:
 
 
 def css() -> str:
-    """The style sheets of the page and its tabs, with a dot in the kind's colour before each model in the list."""
-    dot = 'content: ""; display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 50%;'
-    rules = [
-        f'#models input[name*="{kind}"] + span::before {{ {dot} background: {look.colour}; }}'
-        for kind, look in LOOKS.items()
-    ]
-    return "\n".join([*_assets("page.css", "figures.css"), *rules])
+    """The style sheets of the page and its tabs."""
+    return "\n".join(_assets("page.css", "figures.css"))
 
 
 def script() -> str:

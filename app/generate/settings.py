@@ -20,7 +20,9 @@ MOST_PROMPT = 1_000_000
 # Browsers and proxies take longer addresses, but they are awkward to paste.
 MOST_LINK = 4_000
 
-PARAMETERS = ("prompt", "models", "temperature", "top_k", "top_p", "min_p", "penalty", "length", "seed", "steps")
+# Those that are under "Settings", and all in the order of the page's controls.
+SAMPLING = ("temperature", "top_k", "top_p", "min_p", "penalty", "length", "seed")
+PARAMETERS = ("prompt", "models", *SAMPLING, "steps")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +93,10 @@ class WritingRequest:
 
     def as_json(self) -> dict[str, Any]:
         return {**dataclasses.asdict(self), "models": list(self.models)}
+
+    def as_values(self) -> list[Any]:
+        """The values of the page's controls, in the order of PARAMETERS."""
+        return [self.as_json()[name] for name in PARAMETERS]
 
 
 def read_query(query: Mapping[str, str], known_models: list[str]) -> WritingRequest | None:
