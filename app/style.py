@@ -1,5 +1,6 @@
 """The style of the page: a Gradio theme with system fonts, style sheets and scripts."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from gradio import themes
@@ -41,6 +42,17 @@ def script() -> str:
 def dot_of(kind: str) -> str:
     """A dot in a model's colour, before its name."""
     return f'<span class="dot" style="background:{colour_of(kind)}" aria-hidden="true"></span>'
+
+
+def finding(*sentences: str) -> str:
+    """Sentences, in HTML, as one paragraph of the page."""
+    return f'<p class="finding">{" ".join(each for each in sentences if each)}</p>'
+
+
+def findings(sentences: Iterable[str]) -> str:
+    """Sentences, in HTML, as a list; empty without any."""
+    items = "".join(f"<li>{each}</li>" for each in sentences)
+    return f'<ul class="findings">{items}</ul>' if items else ""
 
 
 def _assets(*names: str) -> list[str]:

@@ -36,7 +36,7 @@ window.tipshare = (() => {
   let marked = null;
 
   function describe(box, info, place) {
-    const head = el("p", undefined, "tip-head");
+    const head = el("p");
     head.append(el("code", nameOf(info.byte)), ` p = ${percent(info.p)}, ${bits(info.p)}`);
     if (info.rank) head.append(`, rank ${info.rank}`);
     if (place) head.append(` (${place})`);
@@ -47,7 +47,7 @@ window.tipshare = (() => {
       const row = el("li", undefined, byte === info.byte ? "taken" : "");
       const bar = el("span", undefined, "bar");
       bar.style.width = Math.max(1, 60 * p) + "px";
-      row.append(el("code", nameOf(byte)), bar, el("span", percent(p), "share"));
+      row.append(el("code", nameOf(byte)), bar, el("span", percent(p)));
       list.append(row);
     }
     box.append(list);

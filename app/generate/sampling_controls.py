@@ -7,7 +7,8 @@ from gradio.components import Component
 
 from app.events import QUICK
 from app.generate.dial import DEEPEST, SHALLOWEST
-from app.generate.settings import MOST_BYTES, MOST_SEED, WritingRequest
+from app.generate.settings import MOST_SEED, WritingRequest
+from app.shelf.limits import LONGEST_WRITING
 from tipshare.text.tokenizer import BYTES
 
 ANY = ("any",)
@@ -34,7 +35,7 @@ def build_sampling_controls() -> tuple[gr.Accordion, list[Component]]:
     with gr.Accordion("Settings", open=False, elem_id="settings") as settings:
         with gr.Row():
             length = gr.Slider(
-                1, MOST_BYTES, default.length, step=1, label="Length", info="bytes that each model writes"
+                1, LONGEST_WRITING, default.length, step=1, label="Length", info="bytes that each model writes"
             )
             temperature = gr.Slider(
                 0, 2, default.temperature, step=0.05, label="Temperature", info="0 always takes the most probable byte"

@@ -7,13 +7,12 @@ from typing import Any, Self
 from urllib.parse import urlencode
 
 from app.controls import text, texts, whole_number
+from app.shelf.limits import LONGEST_WRITING, MOST_DEPTH_STEPS
 from tipshare.generation.sampling import Sampling
 from tipshare.text.tokenizer import BYTES
 from tipshare.validation import check_whole
 
 MOST_MODELS = 4
-MOST_BYTES = 2_000
-MOST_STEPS = 24
 MOST_SEED = 2**31 - 1
 # A prompt longer than a model's context is cut, with a note; this only limits the size of a request.
 MOST_PROMPT = 1_000_000
@@ -53,8 +52,8 @@ class WritingRequest:
             raise ValueError(f"a model is chosen twice: {', '.join(self.models)[:200]}")
         if len(self.prompt) > MOST_PROMPT:
             raise ValueError(f"the prompt has {len(self.prompt):,} characters: give at most {MOST_PROMPT:,}")
-        check_whole("length", self.length, 1, MOST_BYTES)
-        check_whole("depth steps", self.steps, 0, MOST_STEPS)
+        check_whole("length", self.length, 1, LONGEST_WRITING)
+        check_whole("depth steps", self.steps, 0, MOST_DEPTH_STEPS)
         check_whole("seed", self.seed, 0, MOST_SEED)
         check_whole("top-k", self.top_k, 0, BYTES.size)
         self.sampling()

@@ -19,10 +19,10 @@ from app.generate.dial import NO_MODEL
 from app.generate.examples import FIRST, PROMPTS
 from app.generate.passage import show_passage
 from app.generate.sampling_controls import build_dial, build_sampling_controls, draw_seed
-from app.generate.scoring import MOST_BYTES as MOST_SCORED_BYTES
 from app.generate.scoring import score_in_turns, show_scores
 from app.generate.settings import MOST_MODELS, PARAMETERS, WritingRequest
 from app.shelf import ModelShelf
+from app.shelf.limits import LONGEST_SCORED
 
 TO_SCORE = " The tower was built in 1889 , and for forty @-@ one years it was the tallest structure in the world . \n"
 # Seconds between two looks for examples that are still being written.
@@ -257,7 +257,7 @@ def _build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:
     )
     with gr.Row(equal_height=True, elem_id="score-row"):
         text = gr.Textbox(
-            label=f"Text, up to {MOST_SCORED_BYTES:,} bytes", lines=3, max_lines=8, scale=6, elem_id="score-text"
+            label=f"Text, up to {LONGEST_SCORED:,} bytes", lines=3, max_lines=8, scale=6, elem_id="score-text"
         )
         with gr.Column(min_width=120, scale=0):
             go = gr.Button("Score", variant="primary", min_width=110, elem_id="score")
