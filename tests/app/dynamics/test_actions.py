@@ -184,6 +184,7 @@ def test_a_page_whose_controls_are_still_empty_draws_nothing(server):
 
 def test_a_place_is_not_told_to_the_page_that_sent_it(server):
     client = Client(server.address, verbose=False, analytics_enabled=False)
+    client.predict(api_name="/open_dynamics")  # which lists the models
     _, place, _ = client.predict("standard", "abc", 1, api_name="/draw_sensitivity")
     assert "value" not in place
     _, place, _ = client.predict("standard", "abc", None, api_name="/draw_sensitivity")
