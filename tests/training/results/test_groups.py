@@ -33,6 +33,13 @@ def test_names_of_groups_cannot_leave_the_folder():
     assert not group.name.startswith(".")
 
 
+def test_names_of_groups_fit_a_file_system():
+    long = "tuned-1000" + "+model.hidden_dim=64" * 20
+    names = [group.name for group in group_records([make_record(recipe=long), make_record(recipe=long + "0")])]
+    assert len(set(names)) == 2
+    assert all(len(name) < 200 for name in names)
+
+
 def test_a_question_that_fits_several_groups_is_refused_with_the_choices():
     records = [make_record(), make_record(settings={"corpus": "shakespeare"}), make_record(recipe="quick")]
     with pytest.raises(ValueError, match=r"fits 2 groups.*published-1000-wikitext-2, published-1000-shakespeare"):

@@ -222,6 +222,12 @@ def test_one_seed_each_gives_a_difference_and_no_test():
     assert not pair.is_significant
 
 
+def test_one_common_seed_tells_the_difference_where_no_test_can():
+    (pair,) = compare_group(group_of({"standard": {1: 2.0, 2: 3.0}, "time-indexed-mlp": {1: 1.5}}))
+    assert (pair.seeds, pair.test) == ((1,), None)
+    assert pair.difference == pytest.approx(0.5)
+
+
 def test_identical_losses_are_no_difference():
     (pair,) = compare_group(group_of({kind: {1: 2.0, 2: 2.0, 3: 2.0} for kind in ("standard", "neural-ode")}))
     assert (pair.difference, pair.p_value, pair.permutation.p_value, pair.effect) == (0.0, 1.0, 1.0, None)

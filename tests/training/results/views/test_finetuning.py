@@ -80,6 +80,7 @@ def test_the_figure_is_against_trained_parameters():
     assert sorted(mark.at for mark in view.points) == [90, 1000]
     assert view.x_label == "trained parameters"
     assert view.to_csv().count("\n") == 3
+    assert ",trained_parameters,loss," in view.to_csv()
     assert "trained" in to_markdown(results_table(Selection(group=group_of(*BETWEEN)))).splitlines()[0]
     plain = parameters_view(Selection(group=group_records([make_record(), make_record("neural-ode")])[0]))
     assert plain.x_label == "stored parameters"
