@@ -37,6 +37,7 @@ from training.report.result_parts import (
     trials,
     variants,
 )
+from training.results.naming import before_and_after
 from training.results.views.document_tables import (
     depth_table,
     generation_table,
@@ -54,7 +55,6 @@ from training.results.views.dynamics_tables import (
     text_in_words,
 )
 from training.results.views.finetuning import (
-    before_and_after,
     depth_in_words,
     gains_in_words,
     is_same_text,
