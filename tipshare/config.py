@@ -238,7 +238,7 @@ class ModelConfig:
             raise ValueError(f"a model config is a JSON object of fields, not {type(fields).__name__}")
         fields = dict(fields)
         config_class = config_class_of(fields.pop("kind", None))
-        if "time_frequencies" in fields:
+        if fields.keys() >= {"hidden_dim", "gate", "time_frequencies"}:
             # Complete, and so maybe written before there was a choice of features, or of norms in attention.
             fields.setdefault("time_features", "published")
             fields.setdefault("query_key_norm", False)

@@ -2,6 +2,7 @@
 
 from tipshare.analysis import demand_of
 from tipshare.checkpoint import Checkpoint
+from tipshare.model.depth_change import own_config
 from tipshare.model.parameters import count_parameters
 from tipshare.text.tokenizer import BYTES
 
@@ -34,7 +35,11 @@ def check_demand(name: str, checkpoint: Checkpoint) -> None:
         raise ValueError(_words(name, positions, MOST_POSITIONS, "positions of context"))
     if steps > MOST_DEPTH_STEPS:
         raise ValueError(_words(name, steps, MOST_DEPTH_STEPS, "depth steps"))
-    demand = demand_of(config, steps=MOST_DEPTH_STEPS if config.is_continuous else steps)
+    steps = MOST_DEPTH_STEPS if config.is_continuous else steps
+    adapters = checkpoint.shapes.adapters
+    # Adapters that differ along depth leave no weight that depth steps could share.
+    varies = adapters is not None and not all(each.is_shared for _, each in adapters.items())
+    demand = demand_of(own_config(config, steps) if varies else config, steps=steps)
     writing, scoring = demand.writing(positions, LONGEST_WRITING), demand.scoring(LONGEST_SCORED)
     memory = 4 * demand.effective + max(writing.memory, scoring.memory)
     if memory > MOST_MEMORY:

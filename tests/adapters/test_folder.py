@@ -97,8 +97,12 @@ def test_adapters_are_saved_with_the_model_they_were_made_for(base, tmp_path):
         adapters.save(other, tmp_path / "adapter", base)
     with pytest.raises(ValueError, match="has no adapters"):
         adapters.save(build_tiny("time-indexed-mlp"), tmp_path / "adapter", base)
-    with pytest.raises(ValueError, match=r"has a config\.json that is not of an adapter"):
+    with pytest.raises(ValueError, match=r"holds config\.json, and no adapter_config\.json of tipshare-adapter"):
         adapters.save(adapt(build_tiny("time-indexed-mlp")), base, base)
+    (tmp_path / "peft").mkdir()
+    (tmp_path / "peft" / "adapter_config.json").write_text('{"peft_type": "LORA"}')
+    with pytest.raises(ValueError, match=r"holds adapter_config\.json, and no .* of tipshare-adapter"):
+        adapters.save(adapt(build_tiny("time-indexed-mlp")), tmp_path / "peft", base)
     bad = jax.tree.map(lambda leaf: leaf * np.nan, adapt(build_tiny("time-indexed-mlp")).adapters)
     with pytest.raises(ValueError, match="holds NaN or infinity"):
         adapters.save(dataclasses.replace(build_tiny("time-indexed-mlp"), adapters=bad), tmp_path / "adapter", base)

@@ -67,8 +67,10 @@ def test_an_effective_weight_is_what_the_layer_multiplies_with():
 
 def test_two_convolutions_have_two_names():
     config = GRID["time-indexed-ssm"].replace(attention_convolution_width=3)
-    names = analysis.effective_weights(build(config).at(1.0))
-    assert {"convolution", "attention_convolution"} <= set(names)
+    block = build(config).at(1.0)
+    weights = analysis.effective_weights(block)
+    assert weights["convolution"].axes == block.mixer.convolution.effective_weight.axes
+    assert weights["attention_convolution"].axes == block.attention.convolution.effective_weight.axes
 
 
 @each_config

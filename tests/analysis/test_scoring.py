@@ -6,6 +6,7 @@ import pytest
 
 import tipshare
 from tests.factories import GRID, SMALL, build, logits_of, random_tokens
+from tipshare import analysis
 from tipshare.analysis import scoring
 from tipshare.text.tokenizer import BYTES
 
@@ -34,6 +35,18 @@ def test_a_score_may_have_other_depth_steps():
     found = model.score(TEXT, steps=5).log_probs
     np.testing.assert_allclose(found, model.freeze(5).score(TEXT).log_probs, atol=1e-4)
     assert np.abs(found - model.score(TEXT).log_probs).max() > 1e-3
+
+
+def test_a_numpy_number_of_depth_steps_is_a_number():
+    model = build(GRID["time-indexed-ssm"])
+    for steps in np.arange(2, 4):
+        assert model.score("ab", steps=steps).loss == model.score("ab", steps=int(steps)).loss
+        assert (analysis.hidden_states(model, "ab", steps) == analysis.hidden_states(model, "ab", int(steps))).all()
+        assert analysis.unit_values(model, steps).t.size == analysis.ssm_poles(model, "ab", steps).t.size == steps
+
+
+def test_the_perplexity_of_any_loss_is_a_number():
+    assert np.isfinite(tipshare.Score(np.array([-800.0], np.float32), 1, 1).perplexity)
 
 
 @pytest.mark.parametrize("stride", [0, CONTEXT + 1, 2.0, True])

@@ -49,6 +49,12 @@ def test_the_id_depends_on_what_was_run_and_not_on_what_came_out():
     assert dataclasses.replace(record, final={"valid_loss": 1.0}, commit="1", machine={"device": "gpu"}).id == record.id
 
 
+@pytest.mark.parametrize("drawn", [5, "3", [0], [2.0], [True], None])
+def test_depth_steps_that_were_drawn_are_a_list_of_numbers(drawn):
+    with pytest.raises(ValueError, match=r"settings\.depth_steps=.* must be a list of numbers of depth steps"):
+        dataclasses.replace(make_record("standard"), settings={"depth_steps": drawn})
+
+
 NOT_NUMBERS = [math.nan, math.inf, -math.inf, True, "2.0", None, 10**400, -(10**400), 1e300, [], {}]
 
 

@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 import tipshare
 from tests.checkpoint.configs import TINY, TOKENS, build_tiny, equal_weights
 from tests.checkpoint.records import make_record, record_fields
-from tests.factories import logits_of
+from tests.factories import fill, logits_of
 from tipshare.checkpoint import name_tensors, open_checkpoint
 
 
@@ -140,8 +140,11 @@ def test_the_same_model_gives_the_same_bytes(tmp_path):
 
 def test_saving_refuses_what_would_not_come_back(tmp_path):
     model = build_tiny("time-indexed-mlp")
-    with pytest.raises(ValueError, match="frozen"):
-        tipshare.save(model.freeze(), tmp_path / "a")
+    tied = TINY["time-indexed-mlp"].replace(weights="tied")
+    timed_norm = TINY["standard"].replace(timed_final_norm=True)
+    for frozen in (model.freeze(), fill(tied).freeze(5), fill(timed_norm).freeze()):
+        with pytest.raises(ValueError, match="frozen"):
+            tipshare.save(frozen, tmp_path / "a")
     with pytest.raises(ValueError, match="NaN"):
         tipshare.save(jax.tree.map(lambda leaf: leaf * np.nan, model), tmp_path / "a")
     with pytest.raises(ValueError, match="float16; pass dtype"):
@@ -155,7 +158,10 @@ def test_saving_refuses_what_would_not_come_back(tmp_path):
         tipshare.save(model, tmp_path / "a", record=make_record("standard"))
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "README.md").write_text("years of work")
-    with pytest.raises(ValueError, match=r"has a README\.md that tipshare did not write"):
+    with pytest.raises(ValueError, match=r"holds README\.md, and no config\.json of tipshare"):
+        tipshare.save(model, tmp_path / "other")
+    (tmp_path / "other" / "README.md").rename(tmp_path / "other" / "adapter_model.safetensors")
+    with pytest.raises(ValueError, match=r"holds adapter_model\.safetensors"):
         tipshare.save(model, tmp_path / "other")
     assert os.listdir(tmp_path) == ["other"]
 

@@ -25,7 +25,7 @@ from tipshare.config import ModelConfig
 from tipshare.generation.cached_pass import CHUNK, read, write
 from tipshare.generation.sampling import Choice, Sampling
 from tipshare.generation.streaming import generate, slide
-from tipshare.generation.unrolled import Unrolled, unroll
+from tipshare.generation.unrolled import MOST_UNROLLED, Unrolled, unroll
 from tipshare.model.depth import SOLVERS, advance
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.positions import Place
@@ -55,6 +55,16 @@ CASES = {
 def build(kind: str, changes: dict, seed: int = 0) -> LanguageModel:
     """A small model whose norms, biases and gates are away from their starting values."""
     return fill(KINDS[kind](**{**SMALL, **changes}), seed)
+
+
+def test_only_the_models_that_wrote_last_stay_unrolled():
+    model = build("time-indexed-mlp", {})
+    first = unroll(model, 2)
+    assert unroll(model, 2) is first
+    for steps in range(3, 3 + MOST_UNROLLED):
+        unroll(model, steps)
+    assert unroll(model, 2 + MOST_UNROLLED) is unroll(model, 2 + MOST_UNROLLED)
+    assert unroll(model, 2) is not first
 
 
 def full_logits(model: LanguageModel, text: np.ndarray, **depth: Any) -> np.ndarray:

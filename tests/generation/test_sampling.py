@@ -64,6 +64,14 @@ def test_choices_follow_the_distribution():
     np.testing.assert_allclose(np.bincount(sharper, minlength=256)[[65, 66, 67]] / 1000, squares, atol=0.002)
 
 
+@pytest.mark.parametrize("temperature", [1e6, 1e-7, 1e-38])
+def test_extreme_temperatures_are_uniform_or_certain(temperature):
+    logits = np.zeros((1, 256), np.float32)
+    logits[0, ord("a")] = 80.0
+    found = chosen_bytes(logits, Sampling(temperature=temperature, utf8=False))
+    assert len(np.unique(found)) > 100 if temperature > 1 else set(found.tolist()) == {ord("a")}
+
+
 def test_temperature_zero_takes_the_most_probable_byte():
     logits = np.random.default_rng(0).normal(size=256)
     assert set(chosen_bytes(logits, Sampling(temperature=0.0, utf8=False)).tolist()) == {int(logits.argmax())}
@@ -89,12 +97,12 @@ def test_random_numbers_depend_on_row_and_number_alone():
 @pytest.mark.parametrize(
     ("setting", "values", "rule"),
     [
-        ("temperature", [float("nan"), -0.1, float("inf"), True], "a finite number, at least 0"),
+        ("temperature", [float("nan"), -0.1, float("inf"), True, 1e39], "a finite number, at least 0"),
         ("top_p", [0.0, -1.0, 1.1, float("nan")], "a finite number, above 0 and at most 1"),
         ("min_p", [-0.1, 1.5, float("nan")], "at least 0 and at most 1"),
         ("top_k", [0, -3, 2.5, True], "a whole number, at least 1"),
         ("max_bytes", [-1, 1_000_001, 1.5], "at least 0 and at most 1000000"),
-        ("repetition_penalty", [0.0, -1.0, float("nan")], "above 0"),
+        ("repetition_penalty", [0.0, -1.0, float("nan"), 1e-50], "at least 0.001"),
         ("seed", [-1, 2**63, "x"], "at least 0 and at most 9223372036854775807"),
         ("stop", ["", ("a", b""), 3], "stop"),
         ("temprature", [1.0], "the settings are"),

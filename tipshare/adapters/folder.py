@@ -1,6 +1,7 @@
 """Read an adapter folder: find its base, check that they belong together, and put both together."""
 
 import dataclasses
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,10 @@ class AdapterCheckpoint(Checkpoint):
             )
         with mapped_weights(self.folder, self.sums, verify) as files:
             adapters = self._fill(self.shapes.adapters, files, None, check_finite=verify)
-        prepared = self.description.prepare(base.astype(self.dtype))
+        try:
+            prepared = self.description.prepare(base.astype(self.dtype))
+        except ValueError as error:  # some weights have no logarithm
+            raise CheckpointError(f"{ADAPTER_CONFIG} does not fit the weights of its base: {error}") from error
         return dataclasses.replace(prepared, adapters=adapters).astype(wanted)
 
 
@@ -69,7 +73,7 @@ def load(
         base: Where the base is, if not where the adapter says; it must be the same model.
     """
     place = locate(folder, revision=revision, cache_dir=cache_dir, token=token)
-    if not (place.folder / ADAPTER_CONFIG).is_file():
+    if not os.path.isfile(place.folder / ADAPTER_CONFIG):
         raise CheckpointError(f"{folder} has no {ADAPTER_CONFIG}: it is not an adapter; tipshare.load takes models")
     found = read_adapter(place.folder, place.origin, base=base, cache_dir=cache_dir, token=token)
     return found.load(dtype, verify=verify)
@@ -97,12 +101,13 @@ def read_adapter(
         if base is None
         else locate(base, cache_dir=cache_dir, token=token)
     )
-    if (place.folder / ADAPTER_CONFIG).is_file():
+    if os.path.isfile(place.folder / ADAPTER_CONFIG):
         raise CheckpointError(f"the base {name!r:.120} is an adapter itself: merge it first, and adapt the result")
     found = read_folder(place.folder, place.origin)
     shapes = _adapted_shapes(description, found.shapes)
     _check_tensors(header, shapes)
     record, problem = read_record(folder, sums, found.config.kind)
+    described = description.to_fields()
     return AdapterCheckpoint(
         folder=folder,
         origin=origin,
@@ -113,7 +118,7 @@ def read_adapter(
         sums=sums,
         headers={ADAPTER_WEIGHTS: header},
         shapes=shapes,
-        adapter={each: value for each, value in description.to_fields().items() if "_type" not in each},
+        adapter={name: value for name, value in described.items() if name not in ("model_type", "format_version")},
         base=found,
         description=description,
     )
@@ -132,7 +137,7 @@ def _find_base(
         return Location(bundle_folder() / name, "bundle")
     if name.startswith("."):
         # An adapter from the Hub has no say in which folders of this machine are read.
-        if origin in ("path", "bundle") and (folder / name).is_dir():
+        if origin in ("path", "bundle") and os.path.isdir(folder / name):
             return Location(folder / name, "path")
         raise CheckpointError(
             f"the base of this adapter was the folder {name!r:.120}, which is not here; say where it is: "

@@ -10,17 +10,17 @@ import numpy as np
 
 from tipshare.adapters.apply import settings_of
 from tipshare.adapters.card import make_card
-from tipshare.adapters.description import Base, Description, digest_of, prepare, relative_name
+from tipshare.adapters.description import FORMAT, Base, Description, digest_of, prepare, relative_name
 from tipshare.checkpoint import checksums
 from tipshare.checkpoint.container import write_file, write_pieces
 from tipshare.checkpoint.hub import Published
 from tipshare.checkpoint.hub import push as push_folder
-from tipshare.checkpoint.layout import ADAPTER_CONFIG, ADAPTER_WEIGHTS, CARD, CHECKSUMS, CONFIG, RECORD
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, ADAPTER_WEIGHTS, CARD, CHECKSUMS, RECORD
 from tipshare.checkpoint.load import open_checkpoint
 from tipshare.checkpoint.names import name_tensors
 from tipshare.checkpoint.publish_files import published_files
 from tipshare.checkpoint.record import RunRecord
-from tipshare.checkpoint.save import check_finite, check_record
+from tipshare.checkpoint.save import check_finite, check_record, check_target
 from tipshare.checkpoint.strict_json import dump_json, read_json
 from tipshare.files import sync
 from tipshare.model.language_model import LanguageModel
@@ -43,7 +43,7 @@ def save(
     folder = Path(folder)
     if model.adapters is None:
         raise ValueError("this model has no adapters: tipshare.save writes whole models")
-    _check_target(folder)
+    check_target(folder, ADAPTER_CONFIG, FORMAT)
     record = check_record(record, model)
     described = describe(model, folder, base)
     tensors = {
@@ -95,11 +95,3 @@ def push(folder: str | Path, repo_id: str, **options: Any) -> Published:
             "save the adapter with its Hub id as base"
         )
     return push_folder(folder, repo_id, **options)
-
-
-def _check_target(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file; an adapter is a folder")
-    taken = [name for name in (CONFIG, CARD) if (folder / name).exists()]
-    if taken and not (folder / ADAPTER_CONFIG).exists():
-        raise ValueError(f"{folder} has a {taken[0]} that is not of an adapter: choose another folder, or delete it")

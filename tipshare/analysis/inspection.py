@@ -85,8 +85,8 @@ def inspect_text(
     Example:
         main_numbers(inspect_text(model, "The history of"))
     """
+    number = model._check_steps(steps)
     sensed = sensitivity(model, text, place, steps)
-    number = model.steps if steps is None else steps
     return Inspection(
         model=model,
         depth_steps=number,

@@ -16,7 +16,7 @@ import numpy as np
 from haliax import Axis, NamedArray
 from jaxtyping import Array
 
-from tipshare.analysis.texts import NOT_KNOWN, finite, hidden_states, in_float32, read_text
+from tipshare.analysis.texts import NOT_KNOWN, finite, in_float32, read_text, states_of
 from tipshare.model.depth import depths
 from tipshare.model.language_model import LanguageModel
 
@@ -97,18 +97,17 @@ def lens(model: LanguageModel, text: str | bytes, steps: int | None = None, *, t
 
     Args:
         steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
-        tuned: Maps of `tipshare.analysis.load_lens`; None is the logit lens.
+        tuned: Maps of `tipshare.checkpoint.tuned_lens.load_lens`; None is the logit lens.
 
     Example:
         found = lens(model, "The history of")
         print(found.t, found.divergences.mean(axis=1))
     """
     model, read = in_float32(model), read_text(model, text)
-    states = hidden_states(model, text, steps)
+    states = states_of(model, read, steps)
     if tuned is not None:
         tuned.check_fits(model, len(states) - 1)
-    log_probs = np.asarray(_log_probs(model, jnp.asarray(states, jnp.float32), tuned), np.float64)
-    log_probs = finite("predictions", log_probs)
+    log_probs = predictions(model, states, tuned)
     probabilities = np.exp(log_probs)
     best = np.argsort(-probabilities, axis=2, kind="stable")[..., :ALTERNATIVES]
     known = read.targets != NOT_KNOWN
@@ -126,6 +125,15 @@ def lens(model: LanguageModel, text: str | bytes, steps: int | None = None, *, t
         is_tuned=tuned is not None,
         unread=read.unread,
     )
+
+
+def predictions(model: LanguageModel, states: np.ndarray, tuned: TunedLens | None = None) -> np.ndarray:
+    """Log probabilities of the next byte if the model stopped there, {depth, position, vocab}. Cost: the head.
+
+    Example:
+        predictions(model, hidden_states(model, "The history of"))
+    """
+    return finite("predictions", np.asarray(_log_probs(model, jnp.asarray(states, jnp.float32), tuned), np.float64))
 
 
 @eqx.filter_jit

@@ -212,7 +212,7 @@ def lyapunov_exponents(
     number, size = len(states) - 1, states[0].size
     if directions is None and size > MOST_EXACT:
         directions = DIRECTIONS
-    blocks = model.blocks(steps)
+    blocks = model.blocks(number)
     step_size = model.step_size(number)
     pushes, pulls = [], []
     for step in range(number):
@@ -293,6 +293,7 @@ def sensitivity(
         found = sensitivity(model, "The history of")
         print(found.shares.argmax())
     """
+    steps = model._check_steps(steps)
     model, read = in_float32(model), read_text(model, text)
     length = len(read.ids)
     if isinstance(place, bool) or not isinstance(place, int | np.integer) or not -length <= place < length:
@@ -325,7 +326,7 @@ def _orthonormal(columns: np.ndarray) -> Array:
 def _to_place(model: LanguageModel, place: Array, steps: int | None) -> Callable[[Array], Array]:
     """From the embedded text, {position, embed}, to the last stream at one position, {embed}."""
     blocks = model.blocks(steps)
-    number = model.steps if steps is None else steps
+    number = model._check_steps(steps)
 
     def end(x: Array) -> Array:
         named = hax.named(x, ("position", "embed"))

@@ -1,22 +1,13 @@
 """The residual stream of a prompt along depth: how far each depth step moves it, and what it predicts if read early."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import equinox as eqx
-import haliax as hax
-import jax.numpy as jnp
 import numpy as np
-from haliax import Axis, NamedArray
-from jaxtyping import Array
 
-from tipshare.analysis.scoring import round_up
+from tipshare.analysis.lens import ALTERNATIVES, predictions
+from tipshare.analysis.texts import in_float32, read_text, states_of
 from tipshare.model.depth import depths
 from tipshare.model.language_model import LanguageModel
-
-ALTERNATIVES = 5
-# Prompts are padded to this many positions, or twice, four times as many, up to the context.
-SHORTEST_READ = 32
 
 
 @dataclass(frozen=True)
@@ -57,34 +48,18 @@ def hidden_path(model: LanguageModel, prompt: str | bytes, steps: int | None = N
     Example:
         print(hidden_path(model, "The history of").step_sizes)
     """
-    steps = model.steps if steps is None else steps
-    context = model.config.max_position_embeddings
-    ids, unread = model.tokenizer.read_end(prompt, context)
-    # No position sees what comes after it, so the padding changes nothing.
-    padded = np.pad(ids, (0, min(context, max(SHORTEST_READ, round_up(len(ids)))) - len(ids)))
-    stream, log_probs = _follow(model, hax.named(padded, "position"), np.int32(len(ids) - 1), steps)
-    stream, log_probs = np.asarray(stream, np.float64), np.asarray(log_probs, np.float64)
+    model, read = in_float32(model), read_text(model, prompt, may_be_empty=True)
+    last = states_of(model, read, steps)[:, -1:]
+    stream, log_probs = last[:, 0], predictions(model, last)[:, 0]
     probabilities = np.exp(log_probs)
     best = np.argsort(-probabilities, axis=1, kind="stable")[:, :ALTERNATIVES]
     return HiddenPath(
-        t=np.concatenate([[0.0], depths(steps)]),
+        t=np.concatenate([[0.0], depths(len(stream) - 1)]),
         norms=np.linalg.norm(stream, axis=1),
         step_sizes=np.linalg.norm(np.diff(stream, axis=0), axis=1),
         bytes=best,
         probabilities=np.take_along_axis(probabilities, best, axis=1),
         entropies=-(probabilities * log_probs).sum(axis=1) / np.log(2),
         final_probabilities=probabilities[:, best[-1, 0]],
-        unread=unread,
+        unread=read.unread,
     )
-
-
-@eqx.filter_jit
-def _follow(model: LanguageModel, tokens: NamedArray, last: Any, steps: int) -> tuple[Array, Array]:
-    """The stream at position `last` and its log probabilities, {depth, embed} and {depth, vocab}."""
-    start = model.embed(tokens)["position", last]
-    path: Any = model.hidden(tokens, steps=steps, keep_path=True)[1]
-    path = path["position", last]
-    Depth = Axis("depth", steps + 1)
-    stream = hax.concatenate(Depth, [start.broadcast_axis(Axis("depth", 1)), path.rearrange(("depth", "embed"))])
-    log_probs = hax.nn.log_softmax(model.unembed(stream), model.config.Vocab)
-    return stream.rearrange(("depth", "embed")).array.astype(jnp.float32), log_probs.rearrange(("depth", "vocab")).array

@@ -1,6 +1,7 @@
 """How well a model predicts a text: the log probability of every token, and the measures that follow from it."""
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 
 # Tokens per compiled call: enough to keep a device busy, few enough that the logits stay small.
 TOKENS_PER_CALL = 8_192
+# A float cannot hold exp of more.
+LARGEST_EXPONENT = math.log(sys.float_info.max)
+
+
+def perplexity_of(loss: float) -> float:
+    """exp(loss), or the largest number there is."""
+    return math.exp(min(loss, LARGEST_EXPONENT))
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,7 @@ class Score:
     @property
     def perplexity(self) -> float:
         """exp(loss): among how many equally probable tokens the model would be as uncertain."""
-        return math.exp(self.loss)
+        return perplexity_of(self.loss)
 
 
 def score(
@@ -80,7 +88,7 @@ def score(
         solver: `midpoint`, `heun` or `rk4` instead of `euler`, for models with step="euler".
     """
     tokenizer, context = model.tokenizer, model.config.max_position_embeddings
-    ids = tokenizer.encode(text)
+    steps, ids = model._check_steps(steps), tokenizer.encode(text)
     if not ids.size:
         raise ValueError(f"cannot score an empty text: give at least one {tokenizer.unit}")
     shape = scoring_shape(len(ids), context, stride)

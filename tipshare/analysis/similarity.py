@@ -131,7 +131,7 @@ def attention_use(model: LanguageModel, text: str | bytes, steps: int | None = N
     Example:
         print(attention_use(model, "The history of").distances[..., -1])  # of the last byte, per depth and head
     """
-    read = read_text(model, text)
+    steps, read = model._check_steps(steps), read_text(model, text)
     found = np.asarray(along_path(in_float32(model), read.padded, steps, _attention), np.float64)[..., : len(read.ids)]
     found = finite("attention weights", found)
     return AttentionUse(depths(len(found)), found[:, 0], found[:, 1])

@@ -195,7 +195,7 @@ def ssm_poles(model: LanguageModel, text: str | bytes, steps: int | None = None)
     """
     if model.config.mixer != "ssm":
         raise ValueError("this model has no state space: its mixer is an MLP, whose products `spectra` gives")
-    read = read_text(model, text)
+    steps, read = model._check_steps(steps), read_text(model, text)
     found = np.asarray(along_path(in_float32(model), read.padded, steps, _log_poles), np.float64)[:, : len(read.ids)]
     return Poles(depths(len(found)), finite("poles", found))
 

@@ -39,9 +39,9 @@ class ReadText:
     padded: NamedArray
 
 
-def read_text(model: LanguageModel, text: str | bytes) -> ReadText:
-    """A text for `model`; ValueError if it is empty."""
-    if not len(text):
+def read_text(model: LanguageModel, text: str | bytes, *, may_be_empty: bool = False) -> ReadText:
+    """A text for `model`; ValueError if it is empty, unless it may be."""
+    if not len(text) and not may_be_empty:
         raise ValueError(f"cannot analyse an empty text: give at least one {model.tokenizer.unit}")
     context = model.config.max_position_embeddings
     ids, unread = model.tokenizer.read_end(text, context)
@@ -68,9 +68,13 @@ def hidden_states(model: LanguageModel, text: str | bytes, steps: int | None = N
         states = hidden_states(model, "The history of")
         print(states.shape)  # depth steps + 1, bytes + 1, width
     """
-    read = read_text(model, text)
-    states = np.asarray(_states(in_float32(model), read.padded, steps), np.float64)[:, : len(read.ids)]
-    return finite("hidden states", states)
+    return states_of(in_float32(model), read_text(model, text), steps)
+
+
+def states_of(model: LanguageModel, read: ReadText, steps: int | None) -> np.ndarray:
+    """`hidden_states` of a text that was read, for a model in float32."""
+    states = np.asarray(_states(model, read.padded, model._check_steps(steps)), np.float64)
+    return finite("hidden states", states[:, : len(read.ids)])
 
 
 @eqx.filter_jit

@@ -12,6 +12,7 @@ import numpy as np
 from haliax import NamedArray
 from jaxtyping import Array
 
+from tipshare.analysis.texts import finite
 from tipshare.analysis.weights import along_depth
 from tipshare.config import ModelConfig
 from tipshare.model.block import Block, gate_values
@@ -71,7 +72,7 @@ def unit_values(model: LanguageModel, steps: int | None = None) -> UnitValues:
     Example:
         print(unit_values(model).names)
     """
-    steps = model.steps if steps is None else steps
+    steps = model._check_steps(steps)
     return _as_units(model, depths(steps), _along_depth(model, steps))
 
 
@@ -168,13 +169,13 @@ def _as_units(model: LanguageModel, t: np.ndarray, arrays: _Arrays) -> UnitValue
     # Compiled functions return dictionaries sorted by key.
     names = [name for part in (model.block.attention, model.block.mixer) for name in part.gated]
     if arrays.gates:
-        values = {name: np.asarray(arrays.gates[name]) for name in names}
+        values = {name: finite(f"gates of {name}", np.asarray(arrays.gates[name])) for name in names}
         return UnitValues(t, values, True, start_of_gates(model.config))
     # A unit whose weights are all zero counts as unchanged, at 1.
     own = _along_depth(model, model.steps).norms
     values = {}
     for name in names:
-        norm, mean = np.asarray(arrays.norms[name]), np.asarray(own[name]).mean(axis=0)
+        norm, mean = finite(f"weights of {name}", np.asarray(arrays.norms[name])), np.asarray(own[name]).mean(axis=0)
         values[name] = np.divide(norm, mean, out=np.ones_like(norm), where=mean > 0)
     return UnitValues(t, values, False, 1.0)
 

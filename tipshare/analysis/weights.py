@@ -9,6 +9,7 @@ import numpy as np
 from haliax import NamedArray
 from jaxtyping import Array
 
+from tipshare.analysis.texts import finite
 from tipshare.model.block import Block
 from tipshare.model.depth import depths
 from tipshare.model.language_model import LanguageModel
@@ -63,7 +64,7 @@ def effective_weights(block: Block) -> dict[str, NamedArray]:
         print(effective_weights(model.at(0.5)).keys())
     """
     weights = {}
-    for part in (block.attention, block.mixer):
+    for part in (block.mixer, block.attention):
         gate_names = {place.slot: name for name, place in part.gated.items()}
         for field in dataclasses.fields(part):
             layer = getattr(part, field.name)
@@ -85,9 +86,9 @@ def weight_products(model: LanguageModel, steps: int | None = None) -> WeightPro
     Example:
         print(1 - weight_products(model).similarity())  # how far apart, by the cosine
     """
-    steps = model.steps if steps is None else steps
-    products = {name: np.asarray(each, np.float64) for name, each in _products(model, steps).items()}
-    return WeightProducts(depths(steps), products)
+    steps = model._check_steps(steps)
+    found = {name: np.asarray(each, np.float64) for name, each in _products(model, steps).items()}
+    return WeightProducts(depths(steps), {name: finite(f"weights of {name}", each) for name, each in found.items()})
 
 
 # Compiled as one: operation by operation there would be a compilation for every shape of every weight.

@@ -2,6 +2,7 @@
 
 import logging
 import mmap
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ def load(
             byte in them goes unnoticed; all other files are compared in any case.
     """
     place = _find(name, revision, cache_dir, token)
-    if (place.folder / ADAPTER_CONFIG).is_file():
+    if os.path.isfile(place.folder / ADAPTER_CONFIG):
         return read_folder(place.folder, place.origin, cache_dir=cache_dir, token=token).load(dtype, verify=verify)
     # Hashing begins before the other checks, which take about as long.
     with mapped_weights(place.folder, read_sums(place.folder), verify) as files:
@@ -154,7 +155,7 @@ def read_folder(
 
     The base of an adapter folder is found and checked too; `cache_dir`, `token` and `most_bytes` are for its download.
     """
-    if (folder / ADAPTER_CONFIG).is_file():
+    if os.path.isfile(folder / ADAPTER_CONFIG):
         from tipshare.adapters.folder import read_adapter
 
         return read_adapter(folder, origin, cache_dir=cache_dir, token=token, most_bytes=most_bytes)

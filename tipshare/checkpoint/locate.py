@@ -63,7 +63,7 @@ def locate(
     """
     if not str(name) or "\0" in str(name):
         raise CheckpointError(f"{name!r:.80} is not a checkpoint's name: give a folder, a bundled name or a Hub id")
-    if revision is None and Path(name).is_dir():
+    if revision is None and os.path.isdir(name):
         return Location(Path(name), "path")
     if isinstance(name, Path) or Path(name).is_absolute() or str(name).startswith("."):
         raise CheckpointError(f"there is no folder {name}")

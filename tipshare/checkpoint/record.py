@@ -76,6 +76,9 @@ class RunRecord:
             check(name, getattr(self, name))
         if "corpus" in self.settings:
             _check_label("settings.corpus", self.settings["corpus"])
+        drawn = self.settings.get("depth_steps", [])
+        if not isinstance(drawn, list | tuple) or any(type(each) is not int or each < 1 for each in drawn):
+            raise ValueError(f"settings.depth_steps={drawn!r:.60} must be a list of numbers of depth steps")
         try:
             config = ModelConfig.from_dict(self.config)
         except TypeError as error:

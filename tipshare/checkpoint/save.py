@@ -12,6 +12,8 @@ from tipshare.checkpoint.card import make_card
 from tipshare.checkpoint.checksums import FileSum
 from tipshare.checkpoint.container import DTYPE_CODES, is_finite, write_file, write_pieces
 from tipshare.checkpoint.layout import (
+    ADAPTER_CONFIG,
+    ADAPTER_WEIGHTS,
     CARD,
     CHECKSUMS,
     CONFIG,
@@ -51,7 +53,7 @@ def save(
         largest_shard: Bytes of weights in one file; more are split over several files.
     """
     folder = Path(folder)
-    _check_target(folder)
+    check_target(folder)
     record = check_record(record, model)
     tensors = _collect_tensors(model, dtype)
     stored_dtype = next(iter(tensors.values())).dtype
@@ -152,9 +154,13 @@ def check_record(record: RunRecord | Mapping[str, Any] | None, model: LanguageMo
     return record
 
 
-def _check_target(folder: Path) -> None:
+def check_target(folder: Path, config: str = CONFIG, model_type: str = FORMAT) -> None:
+    """Raise ValueError if saving would overwrite what is not of the same format; others use these file names too."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; a checkpoint is a folder")
-    taken = [name for name in (CONFIG, CARD, WEIGHTS) if (folder / name).exists()]
-    if taken and not (taken[0] == CONFIG and read_json(folder / CONFIG).get("model_type") == FORMAT):
-        raise ValueError(f"{folder} has a {taken[0]} that tipshare did not write: choose another folder, or delete it")
+    names = dict.fromkeys((config, CONFIG, ADAPTER_CONFIG, CARD, WEIGHTS, ADAPTER_WEIGHTS))
+    taken = [name for name in names if (folder / name).exists()]
+    if taken and not (taken[0] == config and read_json(folder / config).get("model_type") == model_type):
+        raise ValueError(
+            f"{folder} holds {taken[0]}, and no {config} of {model_type}: choose another folder, or delete it"
+        )

@@ -114,8 +114,8 @@ def _weights(checkpoint: Checkpoint) -> dict[str, str]:
 
 def _sum_of(fields: dict[str, Any]) -> FileSum:
     entry = fields.get("lens")
-    if fields.get("format_version") != VERSION or not isinstance(entry, dict) or set(entry) != {"size", "sha256"}:
-        raise CheckpointError(
-            f"{DESCRIPTION} must have format_version {VERSION} and a lens with size and sha256: {TRAIN}"
-        )
-    return FileSum(**entry)
+    if fields.get("format_version") == VERSION and isinstance(entry, dict) and set(entry) == {"size", "sha256"}:
+        found = FileSum(**entry)
+        if type(found.size) is int and isinstance(found.sha256, str):
+            return found
+    raise CheckpointError(f"{DESCRIPTION} must have format_version {VERSION} and a lens with size and sha256: {TRAIN}")

@@ -24,6 +24,7 @@ class Download:
     def run(self) -> int:
         from tipshare.checkpoint import open_checkpoint
         from tipshare.checkpoint.hub import list_files
+        from tipshare.checkpoint.publish_files import published_files
 
         if self.to is not None and self.to.exists():
             raise ValueError(f"{self.to} exists: choose a new folder")
@@ -32,8 +33,8 @@ class Download:
         folder = checkpoint.folder
         if self.to is not None:
             folder = self.to
-            folder.mkdir(parents=True)
-            for name, path in list_files(checkpoint).items():
-                shutil.copyfile(path, folder / name)
+            with published_files(folder) as new:
+                for name, path in list_files(checkpoint).items():
+                    shutil.copyfile(path, new / name)
         print(f"{self.repository} ({checkpoint.config.kind}, from {checkpoint.origin}): {folder}")
         return 0

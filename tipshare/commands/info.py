@@ -95,7 +95,7 @@ def _lines(shown: dict[str, Any]) -> list[str]:
         lines.append(f"adapter     {', '.join(f'{name} {_words(value)}' for name, value in adapter.items())}")
     if shown["recipe"] is not None:
         settings = {name: shown["settings"][name] for name in SETTINGS if name in shown["settings"]}
-        facts = [f"seed {shown['seed']}", f"{shown['num_steps']} steps", *(f"{k} {v}" for k, v in settings.items())]
+        facts = [f"seed {shown['seed']}", f"{shown['num_steps']} steps", *(f"{k} {v!a}" for k, v in settings.items())]
         lines.append(f"recipe      {shown['recipe']} ({', '.join(facts)}), record {shown['record']}")
     if shown["record_problem"] is not None:
         lines.append(f"record      ignored, because it is not valid: {shown['record_problem']}")

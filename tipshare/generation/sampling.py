@@ -15,6 +15,8 @@ from tipshare.text.tokenizer import Tokenizer, to_bytes
 from tipshare.validation import check_fields, check_names
 
 MOST_BYTES = 1_000_000
+# Below it, logits that are divided by the temperature may be too large for float32; the best byte is certain by then.
+COLDEST = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +36,11 @@ class Sampling:
     """
 
     max_bytes: int = field(default=300, metadata={"least": 0, "most": MOST_BYTES})
-    temperature: float = 0.8
+    temperature: float = field(default=0.8, metadata={"most": 1e6})
     top_k: int | None = None
     top_p: float = field(default=1.0, metadata={"above": 0.0, "most": 1.0})
     min_p: float = field(default=0.0, metadata={"most": 1.0})
-    repetition_penalty: float = field(default=1.0, metadata={"above": 0.0})
+    repetition_penalty: float = field(default=1.0, metadata={"least": 1e-3, "most": 1e3})
     seed: int = field(default=0, metadata={"least": 0, "most": 2**63 - 1})
     utf8: bool = True
     stop: str | bytes | tuple[str | bytes, ...] = ()
@@ -77,7 +79,7 @@ class Choice(NamedTuple):
     @staticmethod
     def of(sampling: Sampling, tokenizer: Tokenizer) -> "Choice":
         return Choice(
-            np.float32(sampling.temperature),
+            np.float32(sampling.temperature if sampling.temperature > COLDEST else 0.0),
             np.int32(min(sampling.top_k or tokenizer.size, tokenizer.size)),
             np.float32(sampling.top_p),
             np.float32(sampling.min_p),

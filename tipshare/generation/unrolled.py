@@ -75,17 +75,21 @@ class Unrolled(eqx.Module):
     tokenizer: Tokenizer = eqx.field(static=True)
 
 
+# Those that were used last: a model of generated weights takes as much memory for every depth step of every number. To
+# unroll one again runs one small compiled program.
+MOST_UNROLLED = 8
 _unrolled: dict[tuple[int, int, str], tuple[weakref.ref, Unrolled]] = {}
 
 
 def unroll(model: LanguageModel, steps: int | None = None, solver: str | None = None) -> Unrolled:
-    """Freeze `model` at a number of depth steps and unroll it; done once per model, number and solver."""
+    """Freeze `model` at a number of depth steps and unroll it; kept for the next call."""
     config, tokenizer = model.config, model.tokenizer
-    steps = model.steps if steps is None else steps
+    steps = model._check_steps(steps)
     solver = model.solver if solver is None else solver
     key = (id(model), steps, solver)
-    known = _unrolled.get(key)
+    known = _unrolled.pop(key, None)
     if known is not None and known[0]() is model:
+        _unrolled[key] = known
         return known[1]
     shared, per_depth, rest = _split(model, steps, solver)
     longest = config.max_position_embeddings + MOST_BYTES
@@ -99,6 +103,8 @@ def unroll(model: LanguageModel, steps: int | None = None, solver: str | None = 
         tokenizer=tokenizer,
     )
     _unrolled[key] = (weakref.ref(model, lambda _: _unrolled.pop(key, None)), unrolled)
+    for oldest in list(_unrolled)[:-MOST_UNROLLED]:
+        _unrolled.pop(oldest, None)
     return unrolled
 
 

@@ -114,11 +114,6 @@ def _halves_read(steps: int, solver: str) -> np.ndarray:
     return 2 * np.arange(steps)[:, None] + np.array([round(2 * each) for each in SOLVERS[solver].reads])
 
 
-def block_evaluations(steps: int, solver: str = "euler") -> int:
-    """How many times a pass runs a block, which is what it costs."""
-    return steps * len(SOLVERS[solver].reads)
-
-
 def advance(solver: str, slope: Callable[[int, NamedArray], NamedArray], x: NamedArray, step_size: float) -> NamedArray:
     """One depth step; `slope(number, x)` evaluates dx/dt for the evaluation of this number."""
     method, slopes = SOLVERS[solver], []

@@ -19,7 +19,6 @@ from tipshare.model.depth import (
     SOLVERS,
     TimeEmbedding,
     at,
-    block_evaluations,
     check_depth,
     depth_grid,
     depths,
@@ -219,11 +218,12 @@ class LanguageModel(eqx.Module):
     @property
     def is_frozen(self) -> bool:
         """Whether `freeze` made this model."""
-        if self.time is not None or not self.config.is_continuous:
-            return self.time is None and self.source.reads_time
+        if self.source.reads_time or self.config.timed_final_norm:
+            return self.time is None
         # Plain sharing reads no t, but adapters that do leave their traces in the frozen weights.
         arrays = jax.tree.leaves(self.block, is_leaf=lambda node: isinstance(node, NamedArray))
-        return self.source.reads_time or any(array.has_axis("depth") for array in arrays)
+        varies = self.config.is_continuous and any(array.has_axis("depth") for array in arrays)
+        return varies or (self.steps, self.solver) != (self.config.steps, "euler")
 
     def freeze(self, steps: int | None = None, *, solver: str | None = None) -> Self:
         """The same function with the weights of every depth step computed: no generator and no gate network is left.
@@ -241,7 +241,7 @@ class LanguageModel(eqx.Module):
 
     def block_evaluations(self, steps: int | None = None, *, solver: str | None = None) -> int:
         """How many times a pass runs a block: what it costs, whatever the solver."""
-        return block_evaluations(self._check_steps(steps), self._check_solver(solver))
+        return self._check_steps(steps) * len(SOLVERS[self._check_solver(solver)].reads)
 
     def step_size(self, steps: int) -> float:
         """What a block's output is multiplied with: 1/steps for Euler; 1 for a residual step at the trained depth.

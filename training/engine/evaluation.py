@@ -8,7 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from tipshare.analysis.scoring import Score, WindowScorer, rows_per_call, score_ids, score_windows, window_losses
+from tipshare.analysis.scoring import (
+    Score,
+    WindowScorer,
+    perplexity_of,
+    rows_per_call,
+    score_ids,
+    score_windows,
+    window_losses,
+)
 from tipshare.model.language_model import LanguageModel
 from training.engine.sharding import Placement
 from training.engine.start import Start
@@ -73,7 +81,7 @@ def final_numbers(
         final[f"{split}_perplexity"] = found.perplexity
     final |= {depth_loss(steps): loss for steps, loss in (at_steps or {}).items()}
     valid = losses["valid"].loss if "valid" in losses else last
-    return {**final, "bits_per_byte": valid / math.log(2), "perplexity": math.exp(valid)}
+    return {**final, "bits_per_byte": valid / math.log(2), "perplexity": perplexity_of(valid)}
 
 
 def compare_with_start(
