@@ -13,6 +13,7 @@ from app.shelf.listing import Entry, Listing
 from app.shelf.own import OwnModels
 from app.shelf.store import ModelStore
 from tipshare.checkpoint import Checkpoint, list_bundled
+from tipshare.checkpoint.layout import CONFIG, RECORD
 from tipshare.checkpoint.locate import bundle_folder
 from tipshare.kinds import colour_of, rank_of, title_of
 
@@ -152,7 +153,7 @@ class ModelShelf:
     def _title(self, name: str) -> str:
         checkpoint = self._opened(name)
         if checkpoint is None:
-            return title_of(_bundled_kind(name) or name)
+            return title_of(_bundled(name, RECORD, "model") or _bundled_kind(name) or name)
         return title_of(checkpoint.record.model if checkpoint.record else checkpoint.config.kind)
 
 
@@ -163,14 +164,20 @@ def _checked(name: object) -> str:
     return name
 
 
-def _bundled_kind(name: str) -> str | None:
-    """The kind that a bundled folder's config names, without checking the folder; None if it cannot be read."""
-    try:
-        fields = json.loads((Path(bundle_folder()) / name / "config.json").read_text(encoding="utf-8"))
-        return str(fields["model"]["kind"])
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
+def _bundled_kind(name: str) -> str:
+    return _bundled(name, CONFIG, "model", "kind")
 
 
 def _bundled_order(name: str) -> tuple[int, str]:
-    return rank_of(_bundled_kind(name) or ""), name
+    return rank_of(_bundled_kind(name)), name
+
+
+def _bundled(name: str, file: str, *path: str) -> str:
+    """What a file of a bundled folder says in one place, without checking the folder; empty if it cannot be read."""
+    try:
+        found = json.loads((bundle_folder() / name / file).read_text(encoding="utf-8"))
+        for part in path:
+            found = found[part]
+        return str(found)
+    except (OSError, ValueError, TypeError, KeyError):
+        return ""

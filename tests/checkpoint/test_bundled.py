@@ -23,7 +23,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def test_there_is_one_of_each_kind_and_they_are_small():
-    assert sorted(tipshare.list_bundled()) == sorted(KINDS)
+    assert set(KINDS) <= set(tipshare.list_bundled())
     sizes = {path: path.stat().st_size for path in FOLDER.rglob("*.safetensors")}
     assert sum(sizes.values()) <= MOST_IN_ALL
     for path, size in sizes.items():

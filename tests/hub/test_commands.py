@@ -86,8 +86,7 @@ def test_a_push_that_fails_says_what_to_do(hub, shelf, capsys):
 
 def test_push_finds_the_checkpoint_of_a_run_and_of_a_bundled_name(hub, shelf, tmp_path, monkeypatch):
     monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(shelf))
-    (tmp_path / "run").mkdir()
-    (shelf / "standard").rename(tmp_path / "run" / "checkpoint")
+    (shelf / "standard").rename(tmp_path / "run")
     assert run_push("run", repo="org/from-run") == 0
     assert run_push("neural-ode", repo="org/from-name") == 0
     assert equal_weights(tipshare.load("org/from-run"), build_tiny("standard"))

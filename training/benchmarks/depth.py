@@ -88,9 +88,11 @@ def measure_early_exit(model: LanguageModel, windows: np.ndarray, say: Say = lam
     Loss and average depth are those with the caches of a full pass: the best that any filling of the depths that were
     left out can give. Operations count, beside the depths that were used, a prediction at each of them, and at the
     others the keys, values and states that later bytes will read, as CALM (Schuster et al., 2022) fills them from the
-    last hidden state.
+    last hidden state. Nothing for a model of a single depth step.
     """
     steps, config = model.steps, model.config
+    if steps == 1:
+        return []
     losses, apart = [], []
     for first in range(0, len(windows), ROWS):
         say(f"early exit: windows {first + 1} to {min(first + ROWS, len(windows))} of {len(windows)}")

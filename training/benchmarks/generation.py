@@ -11,21 +11,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.random as jr
 import numpy as np
 
 from tipshare.compilation import VARIABLE
 from tipshare.config import KINDS
 from tipshare.generation.streaming import generate, stream
-from tipshare.generation.unrolled import unroll
 from tipshare.model.language_model import LanguageModel
 from tipshare.presets import preset
-from training.benchmarks.depth import Writer
+from training.benchmarks.depth import NEW_BYTES, PROMPT_BYTES, TOP_K, Writer
 from training.benchmarks.peer import Peer, describe_benchmark, measure_turns
 
 PEER = "transformers GPT-2"
-PROMPT_BYTES, NEW_BYTES, TOP_K = 32, 200, 40
 EARLY, LATE = 200, 4_000
 # The time-invariant state space of the published shape is compared with the selective one of the same width.
 MODELS = (*((kind, "default") for kind in KINDS), ("time-indexed-ssm", "published"))
@@ -47,23 +44,6 @@ class Ours:
         began = time.perf_counter()
         generate(self.model, texts, max_bytes=NEW_BYTES, top_k=TOP_K)
         return time.perf_counter() - began
-
-    def bytes_read(self) -> int:
-        """Bytes of weights that one written byte multiplies with; a shared matrix counts at every depth step."""
-        weights = unroll(self.model)
-        return sum(leaf.nbytes for leaf in jax.tree.leaves((weights.blocks, weights.final_norm, weights.head)))
-
-
-def measure_copy_rate(megabytes: int = 256) -> float:
-    """Bytes per second that one core reads when it copies memory; it writes as many."""
-    source = np.ones(megabytes << 20, np.uint8)
-    target = np.empty_like(source)
-    taken = []
-    for _ in range(5):
-        began = time.perf_counter()
-        np.copyto(target, source)
-        taken.append(time.perf_counter() - began)
-    return source.nbytes / min(taken)
 
 
 def measure_positions(model: LanguageModel, turns: int = 7) -> float:
@@ -160,8 +140,7 @@ def measure(
         "num_heads": shape.num_heads,
     }
     peers = [Peer(PEER, torch_python, settings)] if torch_python else []
-    copy_rate = measure_copy_rate()
-    report: dict[str, Any] = {**describe_benchmark(peers), "copy_bytes_per_second": copy_rate}
+    report: dict[str, Any] = describe_benchmark(peers)
     parties = report["parties"] = {party.name: {} for party in [*peers, *ours]}
     for batch in batches:
         taken = measure_turns([*peers, *ours], batch, rounds)
@@ -172,14 +151,10 @@ def measure(
             parties[name][f"batch_{batch}"] = numbers
     for each in peers:
         each.close()
-    for party in ours:
+    for party in () if speed_only else ours:
         numbers = parties[party.name]
-        speed = numbers[f"batch_{batches[0]}"]["bytes_per_second"]
-        numbers["weights_read_per_byte"] = party.bytes_read()
-        numbers["share_of_copy_rate"] = party.bytes_read() * speed / copy_rate
-        if not speed_only:
-            numbers["cost_at_4000_over_200"] = measure_positions(party.model)
-            cold, warm = measure_first_byte(party.kind, party.shape)
-            numbers["first_byte_seconds"] = {"cold": cold, "warm_cache": warm}
+        numbers["cost_at_4000_over_200"] = measure_positions(party.model)
+        cold, warm = measure_first_byte(party.kind, party.shape)
+        numbers["first_byte_seconds"] = {"cold": cold, "warm_cache": warm}
     report["depths"] = measure_other_depths(ours, depths, rounds)
     return report

@@ -11,9 +11,9 @@ from training.commands.options import optional
 
 @dataclass(frozen=True, kw_only=True)
 class Bundle:
-    """Copy finished runs, one per kind, and records to the folder that the demo and `tipshare.load` read.
+    """Copy finished runs, one per model, and records to the folder that the demo and `tipshare.load` read.
 
-    Weights over 5 MB are stored as bfloat16; more than 45 MB in all are refused.
+    Weights over 5 MB are stored as bfloat16; more than 50 MB in all are refused.
     """
 
     runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[RUN ...]")] = ()
@@ -48,8 +48,8 @@ class Bundle:
             path = self.folder / "benchmarks" / FILE_NAME
             add_trials(trials, path)
             print(f"{path}: {len(trials)} trials added or replaced")
-        for kind, each in planned.items():
-            print(f"{self.folder / kind}: {each.size / 1e6:.1f} MB, {each.dtype}")
+        for name, each in planned.items():
+            print(f"{self.folder / name}: {each.size / 1e6:.1f} MB, {each.dtype}")
         if added:
             print(f"{self.folder / 'runs.jsonl'}: {len(added)} records added or replaced")
         return 0

@@ -72,11 +72,12 @@ class Depth:
             "commit": code_commit(),
             "machine": describe_machine(1),
             "depths": rows,
-            "early_exit": measure_early_exit(model, windows, _say) if model.steps > 1 else [],
+            "early_exit": measure_early_exit(model, windows, _say),
         }
         _say("")
         print(report_in_words(report), to_markdown(depths_table(report)), sep="\n\n")
-        print("\nEarly exit, at best:", to_markdown(early_exit_table(report)), sep="\n\n")
+        if report["early_exit"]:
+            print("\nEarly exit, at best:", to_markdown(early_exit_table(report)), sep="\n\n")
         if self.out is not None:
             write_depth_report(report, self.out)
         return 0

@@ -9,12 +9,11 @@ import tyro
 
 from tipshare.model.low_rank import AlongDepth
 from training.commands.children import Child, Tally
-from training.commands.options import Changes, DataDir, DeviceOptions, optional
+from training.commands.options import Changes, DataDir, DeviceOptions, optional, run_folder
 from training.commands.train import carry_out
 from training.engine.run import Run
 from training.finetune.methods import Method
 from training.finetune.recipe import FINETUNE
-from training.recipes.recipe import slug
 
 SCORES = ("valid_loss_of_base", "valid_loss_before", "valid_loss", "first_text_loss_before", "first_text_loss")
 
@@ -109,7 +108,7 @@ class Finetune:
             config=start.model.config,
             seed=seed,
             corpus=corpus,
-            folder=self.out / slug(recipe.name) / slug(label) / f"seed-{seed}",
+            folder=run_folder(self.out, recipe, label, seed),
             collection=self.out / "runs.jsonl",
             command=shlex.join(["python", "-m", "training", *self._words(name, seed, *texts)]),
             start=start,

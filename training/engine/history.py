@@ -20,7 +20,7 @@ DIVERGED = 2.0
 
 
 class DivergedError(Exception):
-    """The loss or a weight is not finite, or the loss is far above that of a uniform guess."""
+    """The loss or a weight is not finite, or the cross-entropy is far above that of a uniform guess."""
 
 
 class Tracker:
@@ -59,7 +59,8 @@ class History:
         self.compile_seconds: float | None = None
         self._recent: list[float] = []
         self._num_steps = run.recipe.num_steps
-        self._largest_loss = DIVERGED * math.log(run.config.vocab_size)
+        # With consistency the loss contains a squared distance, which has no such limit.
+        self._largest_loss = math.inf if run.recipe.consistency else DIVERGED * math.log(run.config.vocab_size)
         self._metrics = metrics
         self._tracker = tracker
 

@@ -1,6 +1,5 @@
 """Train a tuned lens: one affine map per depth, so that what is read there comes close to the last prediction."""
 
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -29,7 +28,6 @@ def train_lens(
     length: int = 128,
     learning_rate: float = 2e-3,
     seed: int = 0,
-    on_step: Callable[[int, np.ndarray], None] = lambda step, divergences: None,
 ) -> tuple[TunedLens, LensTraining]:
     """A tuned lens for a model at its trained depth steps, and what training it did.
 
@@ -47,14 +45,13 @@ def train_lens(
     state = optimizer.init(eqx.filter(lens, eqx.is_array))
 
     @eqx.filter_jit
-    def step(lens: TunedLens, state: Any, model: LanguageModel, ids: np.ndarray) -> tuple[TunedLens, Any, jax.Array]:
-        def total(lens: TunedLens) -> tuple[jax.Array, jax.Array]:
-            divergences = lens_loss(lens, model, hax.named(ids, ("batch", "position")))
-            return divergences.sum(), divergences
+    def step(lens: TunedLens, state: Any, model: LanguageModel, ids: np.ndarray) -> tuple[TunedLens, Any]:
+        def total(lens: TunedLens) -> jax.Array:
+            return lens_loss(lens, model, hax.named(ids, ("batch", "position"))).sum()
 
-        gradient, divergences = eqx.filter_grad(total, has_aux=True)(lens)
+        gradient = eqx.filter_grad(total)(lens)
         updates, state = optimizer.update(gradient, state)
-        return eqx.apply_updates(lens, updates), state, divergences
+        return eqx.apply_updates(lens, updates), state
 
     judge = eqx.filter_jit(lens_loss)
     held_out = corpus.evaluation_windows("valid", EVALUATION_WINDOWS, length)[:, :-1].astype(np.int32)
@@ -62,8 +59,7 @@ def train_lens(
     before = judge(lens, model, tokens)
     for number in range(num_steps):
         ids = corpus.windows("train", seed, number, batch_size, length)[:, :-1].astype(np.int32)
-        lens, state, divergences = step(lens, state, model, ids)
-        on_step(number, np.asarray(divergences))
+        lens, state = step(lens, state, model, ids)
     after = judge(lens, model, tokens)
     return lens, LensTraining(
         corpus=corpus.name,

@@ -16,16 +16,13 @@ from training.results.groups import group_records
 from training.results.summaries import summarise_group
 
 COLLECTION = "Time-indexed parameter sharing"
-# Where the final weights of a run may be, relative to the folder of the run.
-CHECKPOINT_PLACES = (".", "checkpoint", "model")
 
 
 def find_checkpoint(run_or_folder: str | Path) -> Checkpoint:
-    """The checkpoint in a folder, of a run's folder, or of a bundled name."""
+    """The checkpoint in a folder, such as that of a run, or of a bundled name."""
     path = Path(run_or_folder)
-    for place in CHECKPOINT_PLACES:
-        if (path / place / CONFIG).is_file():
-            return read_folder(path / place)
+    if (path / CONFIG).is_file():
+        return read_folder(path)
     if str(run_or_folder) in list_bundled():
         return read_folder(locate(str(run_or_folder)).folder)
     raise ValueError(f"{run_or_folder} holds no checkpoint: give a run's folder, a checkpoint folder or a bundled name")

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from training.recipes.recipe import Recipe, Variant
+from training.recipes.recipe import NOT_MEASURED, Recipe, Variant
 
 
 def _variant(kind: str, **changes: object) -> Variant:
@@ -78,7 +78,7 @@ def ablations(base: Recipe) -> dict[str, Recipe]:
             name=f"ablation-{name}",
             summary=f"ablation: {question}",
             cost=f"{len(variants)} models, each as {base.name}",
-            expected="not measured",
+            expected=NOT_MEASURED,
             variants=variants,
         )
         for name, (question, variants) in questions.items()

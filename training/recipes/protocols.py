@@ -38,6 +38,8 @@ TUNED = replace(
 # On average six depth steps per training step, so that a run costs what one at six costs.
 _DRAWN = dict(depth_steps=(3, 4, 6, 8, 12), depth_weights=(2.0, 1.0, 5.0, 1.0, 1.0))
 
+_KINDS = {kind: Variant(kind) for kind in KINDS}
+
 SHOWCASE = replace(
     TUNED,
     name="showcase",
@@ -53,10 +55,10 @@ SHOWCASE = replace(
     **_DRAWN,
     # A model with weights of its own in every layer has one depth.
     by_model={**TUNED.by_model, "standard": {**TUNED.by_model["standard"], "depth_steps": (), "depth_weights": ()}},
+    # A shared block that is twice as wide still stores half of what a block per layer does.
+    variants={**_KINDS, "time-indexed-ssm, large": Variant("time-indexed-ssm", {"hidden_dim": 512})},
     seeds=(42,),
 )
-
-_KINDS = {kind: Variant(kind) for kind in KINDS}
 
 # What sharing and gates are judged against: neither, sharing alone, and models of a block per layer that are made as
 # small as the shared one (777,600 parameters: the plain one has 779,200, the state space 812,688).

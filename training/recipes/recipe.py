@@ -16,6 +16,7 @@ Optimizer = Literal["adam", "adamw", "muon"]
 Schedule = Literal["constant", "cosine"]
 Precision = Literal["float32", "bfloat16"]
 
+NOT_MEASURED = "not measured"
 # File names may have 255 bytes at most.
 LONGEST_NAME = 120
 # How a run is saved and what is measured besides its curve; neither changes the curve.
@@ -88,8 +89,8 @@ class Recipe:
 
     name: str
     summary: str
-    cost: str = "not measured"
-    expected: str = "not measured"
+    cost: str = NOT_MEASURED
+    expected: str = NOT_MEASURED
     corpus: str = "wikitext-2"
     num_steps: int = 1_000
     batch_size: int = 8

@@ -58,7 +58,7 @@ def depth_speed(folder: Path) -> str:
 def early_exit(folder: Path) -> str:
     """What stopping at a depth where predictions agree would save."""
     parts: list[str | Table] = []
-    for report in read_reports(folder, DEPTHS):
+    for report in (each for each in read_reports(folder, DEPTHS) if each["early_exit"]):
         parts += [early_exit_in_words(report), early_exit_table(report)]
     return join(*parts) if parts else NOT_YET
 

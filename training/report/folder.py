@@ -10,10 +10,9 @@ from typing import Any
 from tipshare.files import write_text
 from training.report.figures import write_figures
 from training.report.tables import to_latex, to_markdown
-from training.results.groups import RunGroup, choose_group, group_records
+from training.results.groups import RunGroup, group_records
 from training.results.published import FAULTS, SOURCE, PublishedExperiment, published_for
 from training.results.records import RunRecord
-from training.results.rows import Source
 from training.results.selection import Selection
 from training.results.significance import compare_group
 from training.results.summaries import CONFIDENCE, LOSS, metrics_of, summarise_group
@@ -63,23 +62,6 @@ def write_report(records: Iterable[RunRecord], folder: Path, *, metric: str = LO
     for name, text in texts.items():
         write_text(folder / name, text)
     return Report((*(folder / name for name in texts), *files), tuple(notes))
-
-
-def results_table_markdown(
-    records: Iterable[RunRecord], *, recipe: str | None = None, source: Source = "measured"
-) -> str:
-    """The results table of one recipe."""
-    return to_markdown(results_table(Selection(group=choose_group(records, recipe=recipe), source=source)))
-
-
-def significance_table_markdown(records: Iterable[RunRecord], *, recipe: str | None = None) -> str:
-    """All pairs of models of one recipe."""
-    return to_markdown(significance_table(Selection(group=choose_group(records, recipe=recipe))))
-
-
-def headline(records: Iterable[RunRecord], *, recipe: str | None = None) -> str:
-    """One sentence that says what a recipe's runs found."""
-    return headline_of(choose_group(records, recipe=recipe))
 
 
 def summary_of(group: RunGroup) -> dict[str, Any]:

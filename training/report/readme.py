@@ -29,6 +29,7 @@ from training.report.result_parts import (
     leading_pairs,
     leading_protocol,
     leading_results,
+    other_protocols,
     published_headline,
     published_pairs,
     results_with_published,
@@ -37,6 +38,7 @@ from training.report.result_parts import (
     trials,
     variants,
 )
+from training.results.naming import before_and_after
 from training.results.views.document_tables import (
     depth_table,
     generation_table,
@@ -54,7 +56,6 @@ from training.results.views.dynamics_tables import (
     text_in_words,
 )
 from training.results.views.finetuning import (
-    before_and_after,
     depth_in_words,
     gains_in_words,
     is_same_text,
@@ -131,6 +132,7 @@ PARTS: tuple[Part, ...] = (
     Part("docs/results/index.md", "results", leading_results),
     Part("docs/results/index.md", "pairs", leading_pairs),
     Part("docs/results/index.md", "variants", variants),
+    Part("docs/results/index.md", "other protocols", other_protocols),
     Part("docs/results/index.md", "step times", step_times, "benchmarks"),
     Part("docs/results/index.md", "equal time", equal_time, "both"),
     Part("docs/results/depth.md", "fixed and drawn", fixed_and_drawn),

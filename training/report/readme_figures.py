@@ -10,14 +10,14 @@ from training.report.figures import render
 from training.report.parts import Records, read_reports
 from training.results.groups import group_records
 from training.results.leading import leading_group
-from training.results.selection import Selection
+from training.results.selection import Against, Selection
 from training.results.views import FIGURES
 from training.results.views.depth_reports import speed_view
 from training.results.views.document_tables import usual_runs
 from training.results.views.elastic import elastic_view
 from training.results.views.equal_time import time_view
 from training.results.views.figure import FigureView
-from training.results.views.scaling import scaling_view
+from training.results.views.scaling import scaling_group, scaling_view
 
 FINETUNING = "finetune-wikitext-2-to-shakespeare"
 MARK = "Records"
@@ -48,6 +48,14 @@ def _speed(_: Records, benchmarks: Path | None) -> FigureView[Any] | None:
     return speed_view(reports) if reports else None
 
 
+def _scaling(cost: Against) -> Draws:
+    def draw(records: Records, _: Path | None) -> FigureView[Any] | None:
+        group = scaling_group(records)
+        return None if group is None else scaling_view(group, cost)
+
+    return draw
+
+
 # By file name, with the words that stand for the figure where it cannot be seen.
 README_FIGURES: dict[str, tuple[str, Draws]] = {
     "loss.png": ("Loss of every kind, beside the published ones", _of_group("published-1000", "loss")),
@@ -61,8 +69,8 @@ README_FIGURES: dict[str, tuple[str, Draws]] = {
     "elastic.png": ("Loss against depth steps", lambda records, _: elastic_view(records)),
     "depth-speed.png": ("Loss against bytes per second, by depth steps", _speed),
     "training-time.png": ("Validation loss against training time", _time),
-    "scaling.png": ("Loss against stored parameters", lambda records, _: scaling_view(records, "parameters")),
-    "scaling-flops.png": ("Loss against operations per byte", lambda records, _: scaling_view(records, "flops")),
+    "scaling.png": ("Loss against stored parameters", _scaling("parameters")),
+    "scaling-flops.png": ("Loss against training operations per byte", _scaling("flops")),
 }
 
 

@@ -3,11 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 
-from training.report.folder import headline, results_table_markdown, significance_table_markdown
+from training.recipes.library import find_recipe
+from training.recipes.recipe import NOT_MEASURED
 from training.report.parts import NOT_YET, Records, join, read_reports
 from training.report.readme_figures import picture
 from training.report.tables import to_markdown
+from training.results.groups import RunGroup, choose_group, group_records
 from training.results.leading import PUBLISHED, kinds_alone, leading_group
+from training.results.naming import in_sections, title_of_group
 from training.results.selection import Selection
 from training.results.trials import FILE_NAME, read_trials
 from training.results.views.ablations import ablation_cells, ablation_table, question_table
@@ -23,11 +26,13 @@ from training.results.views.equal_time import (
     step_times_table,
 )
 from training.results.views.losses import results_table
+from training.results.views.table import Table
 from training.results.views.trials import dropped_table, trials_table
 from training.results.views.tuned import SHARED, protocol_in_words, settings_table, variants_table
 from training.results.wording import headline_of
 
 STEPS = "steps"
+OTHERS = ("tuned-3000", "shakespeare-cpu", "shakespeare-cpu-tuned")
 
 
 def short_results(records: Records) -> str:
@@ -41,10 +46,25 @@ def leading_headline(records: Records) -> str:
     return headline_of(kinds_alone(leading_group(usual_runs(records))))
 
 
-def leading_results(records: Records) -> str:
+def leading_results(records: Records) -> Table:
+    """The measured rows of the leading protocol."""
+    return _measured(leading_group(usual_runs(records)))
+
+
+def _measured(group: RunGroup) -> Table:
     """The measured rows; their step times, of machines that did other work too, are left to the benchmarks."""
-    table = results_table(Selection(group=leading_group(usual_runs(records)), source="measured"))
-    return to_markdown(replace(table, columns=[each for each in table.columns if each.path != "step_ms"]))
+    table = results_table(Selection(group=group, source="measured"))
+    return replace(table, columns=[each for each in table.columns if each.path != "step_ms"])
+
+
+def other_protocols(records: Records) -> str:
+    """Longer runs and another text: what each is, what to expect of it, and its rows."""
+    parts: list[str | Table] = []
+    for group in in_sections(each for each in group_records(usual_runs(records)) if each.recipe in OTHERS):
+        expected = find_recipe(group.recipe).expected
+        known = "" if expected == NOT_MEASURED else f"For comparison: {expected}."
+        parts += [f"### {title_of_group(group)}", protocol_in_words(group), known, _measured(group)]
+    return join(*parts) or NOT_YET
 
 
 def leading_protocol(records: Records) -> str:
@@ -53,9 +73,9 @@ def leading_protocol(records: Records) -> str:
     return join(protocol_in_words(group), settings_table(group))
 
 
-def leading_pairs(records: Records) -> str:
+def leading_pairs(records: Records) -> Table:
     """Every pair of kinds with its tests."""
-    return to_markdown(significance_table(Selection(group=kinds_alone(leading_group(usual_runs(records))))))
+    return significance_table(Selection(group=kinds_alone(leading_group(usual_runs(records)))))
 
 
 def variants(records: Records) -> str:
@@ -66,17 +86,21 @@ def variants(records: Records) -> str:
 
 def published_headline(records: Records) -> str:
     """One sentence on the published protocol."""
-    return headline(usual_runs(records), recipe=PUBLISHED)
+    return headline_of(_published(records))
 
 
-def results_with_published(records: Records) -> str:
+def results_with_published(records: Records) -> Table:
     """The measured rows of the published protocol, and the published ones below them."""
-    return results_table_markdown(usual_runs(records), recipe=PUBLISHED, source="both")
+    return results_table(Selection(group=_published(records)))
 
 
-def published_pairs(records: Records) -> str:
+def published_pairs(records: Records) -> Table:
     """Every pair of models of the published protocol with its tests."""
-    return significance_table_markdown(usual_runs(records), recipe=PUBLISHED)
+    return significance_table(Selection(group=_published(records)))
+
+
+def _published(records: Records) -> RunGroup:
+    return choose_group(usual_runs(records), recipe=PUBLISHED)
 
 
 def ablations(records: Records) -> str:
@@ -104,12 +128,8 @@ def dropped(records: Records, folder: Path) -> str:
 
 def step_times(folder: Path) -> str:
     """Step times of the tuned protocol, a table for every machine."""
-    parts = [part for report in read_reports(folder, STEPS) for part in (machine_in_words(report), _steps(report))]
-    return join(*parts) if parts else NOT_YET
-
-
-def _steps(report: dict) -> str:
-    return to_markdown(step_times_table(report))
+    reports = read_reports(folder, STEPS)
+    return join(*(part(report) for report in reports for part in (machine_in_words, step_times_table))) or NOT_YET
 
 
 def equal_time(records: Records, folder: Path) -> str:

@@ -39,18 +39,6 @@ def pooled_effect(first: Sequence[float], second: Sequence[float]) -> EffectSize
     return _with_interval(d, degrees, math.sqrt(1 / counts[0] + 1 / counts[1]))
 
 
-def paired_effect(differences: Sequence[float], *, scale: float) -> EffectSize | None:
-    """Effect size of differences by seed in their own standard deviations; `None` without spread or for two seeds.
-
-    Args:
-        scale: Size of the numbers that were subtracted, below whose rounding a spread does not count.
-    """
-    if len(differences) < 3 or no_spread(differences, scale=scale):
-        return None
-    d = float(np.mean(differences) / np.std(differences, ddof=1))
-    return _with_interval(d, len(differences) - 1, 1 / math.sqrt(len(differences)))
-
-
 def no_spread(values: Sequence[float], *, scale: float | None = None) -> bool:
     """Whether values are equal up to rounding, so that no test or effect size is defined on them."""
     size = float(np.max(np.abs(values))) if scale is None else scale

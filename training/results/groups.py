@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from hashlib import sha256
@@ -50,6 +50,11 @@ class RunGroup:
     def devices(self) -> tuple[str, ...]:
         """The devices that the runs used; step times of different devices cannot be compared."""
         return devices_of(run for runs in self.runs.values() for run in runs)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of the first run; those of other models may differ in what a recipe sets by model."""
+        return next(iter(self.runs.values()))[0].settings
 
     @property
     def kinds(self) -> frozenset[str]:

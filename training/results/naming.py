@@ -35,9 +35,15 @@ def title_of_group(group: RunGroup) -> str:
         about = f"{base} with {', '.join(map(_in_words, changes))}"
         return f"{SECTIONS[section]}{about}" + ("" if group.name == group.recipe else f" ({group.name})")
     recipe = RECIPES.get(base)
-    about = recipe.summary.removeprefix("ablation: ") if recipe else "another recipe"
+    about = recipe.summary.removeprefix("ablation: ") if recipe else before_and_after(group) or "another recipe"
     about = f"{SECTIONS[section]}{about}"
     return f"{about[0].upper()}{about[1:]} ({group.name}, {group.num_steps:,} steps)"
+
+
+def before_and_after(group: RunGroup) -> str:
+    """The two texts of runs that began at a checkpoint; empty for others."""
+    before, after = (group.settings.get(name) for name in ("base_corpus", "corpus"))
+    return f"Fine-tuning from {before} to {after}" if before and after else ""
 
 
 def in_sections(groups: Iterable[RunGroup]) -> list[RunGroup]:

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from training.results.effect_sizes import EffectSize, no_spread, paired_effect, pooled_effect
+from training.results.effect_sizes import EffectSize, no_spread, pooled_effect
 from training.results.groups import RunGroup, once_per_group
 from training.results.summaries import CONFIDENCE, LOSS, Summary, summarise_group
 
 LEVEL = 0.05
 # Up to 2^16 sign flips are all tried, beyond that as many are drawn.
 MOST_FLIPS = 2**16
-FAMILIES = ("paired", "welch", "permutation")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,13 +25,11 @@ class Outcome:
         statistic: t, or the mean difference for the permutation test; `None` where the test is not defined.
         degrees: Degrees of freedom of t; `None` for the permutation test.
         p_value: Two-sided; `None` where the test is not defined: equal differences on all seeds, other than zero.
-        p_holm: The same after Holm's correction over all pairs of models.
     """
 
     statistic: float | None
     degrees: float | None
     p_value: float | None
-    p_holm: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +45,7 @@ class Comparison:
         welch: Welch's unpaired t test over all seeds; `None` if a model has fewer than two.
         permutation: Sign-flip test over the common seeds; `None` for fewer than two.
         effect: Effect size in pooled standard deviations.
-        paired_effect: Effect size in standard deviations of the differences.
+        p_holm: The p-value of the test that decides after Holm's correction over all pairs.
     """
 
     first: str
@@ -62,8 +59,6 @@ class Comparison:
     welch: Outcome | None
     permutation: Outcome | None
     effect: EffectSize | None
-    paired_effect: EffectSize | None
-    # Holm over the tests that decide: paired where there are pairs, Welch elsewhere.
     p_holm: float | None = None
 
     @property
@@ -119,18 +114,14 @@ def compare(first: str, second: str, summaries: dict[str, Summary], metric: str 
         welch=welch,
         permutation=sign_flip_test(differences, scale=scale) if len(seeds) > 1 else None,
         effect=pooled_effect(all_left, all_right),
-        paired_effect=paired_effect(differences, scale=scale),
     )
 
 
 @once_per_group  # every table, figure and sentence of a report asks for it
 def compare_group(group: RunGroup, metric: str = LOSS) -> tuple[Comparison, ...]:
-    """All pairs of models in a group, each family of tests corrected over all pairs."""
+    """All pairs of models in a group, the tests that decide corrected over all pairs."""
     summaries = summarise_group(group, metric)
     pairs = [compare(first, second, summaries, metric) for first, second in combinations(summaries, 2)]
-    for family in FAMILIES:
-        corrected = holm([_p_value(getattr(each, family)) for each in pairs])
-        pairs = [_with_holm(each, family, p) for each, p in zip(pairs, corrected, strict=True)]
     decided = holm([each.p_value for each in pairs])
     return tuple(replace(each, p_holm=p) for each, p in zip(pairs, decided, strict=True))
 
@@ -200,12 +191,3 @@ def _undefined(difference: float, scale: float) -> Outcome:
     """A t test without spread: no difference at all is p = 1, any other has no p-value that could be trusted."""
     is_zero = no_spread([difference, 0.0], scale=abs(scale))
     return Outcome(statistic=None, degrees=None, p_value=1.0 if is_zero else None)
-
-
-def _p_value(outcome: Outcome | None) -> float | None:
-    return outcome.p_value if outcome else None
-
-
-def _with_holm(comparison: Comparison, family: str, p_holm: float | None) -> Comparison:
-    outcome: Outcome | None = getattr(comparison, family)
-    return replace(comparison, **{family: replace(outcome, p_holm=p_holm)}) if outcome else comparison

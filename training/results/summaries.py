@@ -61,14 +61,12 @@ def summarise(values: Sequence[float], seeds: Sequence[int]) -> Summary:
     )
 
 
-def t_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float]:
+def t_interval(values: Sequence[float]) -> tuple[float, float]:
     """The interval of the mean that Student's t distribution gives; it needs at least two values."""
     if len(values) < 2:
         raise ValueError(f"{len(values)} seed has no spread to make an interval from; run at least two seeds")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, such as {CONFIDENCE}")
     mean = float(np.mean(values))
-    reach = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
+    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
     return mean - reach, mean + reach
 
 

@@ -4,14 +4,21 @@ from types import SimpleNamespace
 from typing import Any
 
 import jax.random as jr
+import numpy as np
 import pytest
 
+from tests.training.report.test_readme_results import depth_report
+from tests.training.results.factory import make_record
 from tipshare.config import KINDS
 from training.benchmarks import peer, steps
+from training.benchmarks.depth import measure_early_exit
 from training.benchmarks.generation import measure_other_depths
 from training.benchmarks.peer import MOST_REPEATS, measure_turns
 from training.benchmarks.training import measure
+from training.commands.depth import write_depth_report
 from training.engine.machine import describe_machine
+from training.finetune.choices import name_of
+from training.report.depth_parts import early_exit
 
 
 class Party:
@@ -83,3 +90,23 @@ def test_models_with_a_choice_are_measured_at_several_depths_relative_to_their_o
     assert list(found["time-indexed-mlp"]) == ["1", "2"]
     own = found["time-indexed-mlp"]["2"]
     assert own["writing_speed"] == own["reading_speed"] == 1.0
+
+
+def test_a_model_of_one_depth_step_has_no_early_exit():
+    size: dict[str, Any] = {"num_layers": 1, "hidden_dim": 16, "num_heads": 2, "max_position_embeddings": 8}
+    model = KINDS["time-indexed-mlp"](**size).build(key=jr.key(0))
+    assert measure_early_exit(model, np.zeros((2, 9), np.uint8)) == []
+
+
+def test_depth_reports_are_called_after_their_runs_and_stand_beside_each_other(tmp_path):
+    """Folders of runs end in seed-N, whatever was trained."""
+    for recipe in ("quick", "quick+num_steps=50"):
+        record = make_record(recipe=recipe, seed=0)
+        checkpoint: Any = SimpleNamespace(origin="path", record=record, folder=tmp_path / recipe / "seed-0")
+        report = {**depth_report(), "checkpoint": name_of(checkpoint, checkpoint.folder), "early_exit": []}
+        write_depth_report(report, tmp_path)
+    assert sorted(path.name for path in tmp_path.glob("*.json")) == [
+        "depth-quick+num_steps=50-standard-seed-0.json",
+        "depth-quick-standard-seed-0.json",
+    ]
+    assert "average depth" not in early_exit(tmp_path)

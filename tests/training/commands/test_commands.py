@@ -10,6 +10,8 @@ import pytest
 from tests.training.engine.processes import CHANGES, ROOT
 from tests.training.results.factory import make_record
 from training.__main__ import keep_freed_memory, main
+from training.commands.children import Tally
+from training.commands.forecast import forecast
 from training.commands.options import RunOptions
 from training.commands.train import Train
 from training.engine.progress import Progress, format_seconds
@@ -38,6 +40,7 @@ def test_recipes_are_listed_with_cost_and_score(capsys):
 def test_recipes_show_what_bundled_records_measured(capsys, tmp_path, monkeypatch):
     slow = {"step_ms": 300.0}
     records = [make_record(loss=2.0), make_record("neural-ode", 1, 1.0, speed=slow), make_record("neural-ode", 2, 1.5)]
+    records.append(make_record("time-indexed-mlp", loss=0.1, num_steps=500))  # of an older, shorter recipe
     write_records(records, tmp_path / "runs.jsonl")
     monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(tmp_path))
     assert main(["recipes"]) == 0
@@ -157,6 +160,17 @@ def test_sweep_skips_what_another_recipe_has_trained(tmp_path, capfd, monkeypatc
     assert run.finished_elsewhere() is None
 
 
+def test_a_run_without_the_depths_that_are_asked_for_is_no_answer(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    options = RunOptions(changes=("corpus=builtin", "depth_evaluation=[3]"), out=tmp_path)
+    run = options.describe_run("published-1000", "time-indexed-mlp", 42)
+    identity = {**run.identity(), "kind": "time-indexed-mlp", "model": "time-indexed-mlp"}
+    wanted = options.describe_run("ablation-weights", "gated + mlp", 42)
+    for final, answers in (({"valid_loss": 2.0}, False), ({"valid_loss": 2.0, "valid_loss_at_steps_3": 2.1}, True)):
+        append_record(dataclasses.replace(make_record(), **identity, final=final), run.collection)
+        assert bool(wanted.finished_elsewhere()) is answers
+
+
 @pytest.mark.parametrize(
     ("recipe", "preset", "counts", "basis"),
     [
@@ -217,3 +231,24 @@ def test_freed_memory_is_kept_on_the_cpu_only(monkeypatch):
     assert keep_freed_memory()
     monkeypatch.setenv("JAX_PLATFORMS", "cuda")
     assert not keep_freed_memory()
+
+
+def test_runs_at_drawn_depths_do_not_tell_what_others_take():
+    recipe = RECIPES["tuned-1000"]
+    label, config = recipe.configure("time-indexed-ssm")
+    settings = recipe.for_model(label).settings()
+    flops = {"training_per_token_formula": 1e6}
+
+    def basis(**drawn):
+        record = make_record(config.kind, settings=settings | drawn, flops=flops)
+        record = dataclasses.replace(record, config=config.to_dict())
+        return forecast(recipe.for_model(label), label, config, [record]).basis
+
+    assert basis().startswith("as recorded over 1,000 steps")
+    assert basis(depth_steps=[3, 6, 12]).startswith("an estimate from")
+
+
+def test_a_sweep_tells_a_stop_from_a_failure(capsys):
+    for code, words in ((130, "the same command continues"), (2, "its exit code is 2, see its message above")):
+        assert not Tally().add(code, "standard, seed 1")
+        assert capsys.readouterr().err == f"stopped at standard, seed 1; {words}\n"

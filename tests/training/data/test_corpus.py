@@ -105,6 +105,12 @@ def test_bad_folders_are_refused_with_the_way_out(tmp_path):
     corpus.check_length(3)
 
 
+def test_a_text_too_short_to_be_split_is_refused_in_words(tmp_path):
+    (tmp_path / "book.txt").write_text("words")
+    with pytest.raises(ValueError, match="corpus mine: its text is so short that nothing is left for valid"):
+        load_corpus("mine", tmp_path)
+
+
 def test_an_unknown_name_lists_the_corpora():
     with pytest.raises(ValueError, match="unknown corpus 'wikipedia'; there are wikitext-2, wikitext-103"):
         load_corpus("wikipedia")

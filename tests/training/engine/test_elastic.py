@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 
 import tipshare
 from tests.training.engine.tiny import TINY, StoppingCorpus, assert_same_arrays, repeatable
-from training.engine.elastic import count_draws, depths_of, draw_depth
+from training.engine.elastic import count_draws, depths_of, depths_to_evaluate, draw_depth
 from training.engine.loop import train
 from training.engine.sharding import Placement
 from training.engine.step import Program
@@ -48,6 +48,12 @@ def test_without_a_set_every_step_has_the_models_own_depth():
     assert count_draws(TINY, GATED, 0, TINY.num_steps) == {2: TINY.num_steps}
 
 
+def test_the_depths_that_were_drawn_are_read_too():
+    recipe = dataclasses.replace(ELASTIC, depth_evaluation=(2, 6))
+    assert depths_to_evaluate(recipe, GATED) == (1, 2, 4, 6)
+    assert depths_to_evaluate(recipe, GATED.replace(weights="own")) == ()
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -75,7 +81,7 @@ def test_layers_of_their_own_have_no_other_depth(make_run, stream):
     ids=["plain", "consistent, growing, averaged"],
 )
 def test_an_interrupted_elastic_run_ends_bit_identical_to_one_that_was_not(make_run, corpus, stream, changes):
-    changes = ("depth_steps=[1,2,4]", "depth_evaluation=[1,2,4,6]", *changes)
+    changes = ("depth_steps=[1,2,4]", "depth_evaluation=[6]", *changes)
     whole = train(make_run("time-indexed-mlp", *changes, folder="whole"), stream=stream)
     text = StoppingCorpus.before(7, corpus)
     run = make_run("time-indexed-mlp", *changes, folder="broken", text=text)

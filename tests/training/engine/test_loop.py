@@ -14,7 +14,7 @@ import tipshare
 from tests.training.engine.tiny import TINY, StoppingCorpus, assert_same_arrays, repeatable
 from tipshare.files import BusyError, locked
 from tipshare.presets import PRESETS
-from training.engine.history import DivergedError
+from training.engine.history import DivergedError, History
 from training.engine.loop import train
 from training.engine.sharding import Placement
 from training.engine.state import saved_steps
@@ -142,6 +142,14 @@ def test_divergence_stops_the_run_and_keeps_the_last_good_state(make_run, stream
     for step in saved_steps(run.folder / "state"):
         arrays = load_file(run.folder / "state" / f"step-{step:08d}.safetensors")
         assert all(np.isfinite(array).all() for array in arrays.values())
+
+
+def test_a_distance_between_two_paths_has_no_limit_but_must_be_finite(make_run):
+    changes = ("depth_steps=[1,2]", "consistency=0.1")
+    History(make_run("time-indexed-mlp", *changes), None).note_loss(1, 50.0, None)
+    for loss, with_distance in ((50.0, ()), (float("inf"), changes)):
+        with pytest.raises(DivergedError, match="the run diverged"):
+            History(make_run("time-indexed-mlp", *with_distance), None).note_loss(1, loss, None)
 
 
 @pytest.mark.slow

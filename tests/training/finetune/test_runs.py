@@ -12,7 +12,7 @@ import tipshare
 from tests.factories import fill
 from tests.training.engine.tiny import TINY, StoppingCorpus, assert_same_arrays, repeatable
 from tipshare.checkpoint import name_tensors, open_checkpoint
-from training.data.corpus import Corpus
+from training.data.corpus import Corpus, make_corpus
 from training.engine.loop import train
 from training.engine.run import Run
 from training.engine.sharding import Placement
@@ -138,3 +138,9 @@ def test_runs_of_other_choices_are_other_runs(make_finetuning):
     other = dataclasses.replace(runs[0], start=dataclasses.replace(runs[0].start, first_text=runs[0].corpus))
     with pytest.raises(ValueError, match="another data"):
         runs[0].check_identity(other.identity())
+
+
+def test_a_first_text_without_a_window_is_refused_before_training(make_finetuning):
+    short = make_corpus("short", {"valid": np.arange(9, dtype=np.uint8)})
+    with pytest.raises(ValueError, match=r"corpus short, split valid: 9 bytes are fewer than one window of 16 \+ 1"):
+        make_finetuning(method="norms", first_text=short)

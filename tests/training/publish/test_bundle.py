@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 import tipshare
+from app.shelf import ModelShelf
 from tests.checkpoint.configs import TINY, build_tiny, equal_weights
 from tests.checkpoint.records import make_record, record_fields
 from tests.hub.conftest import hub  # noqa: F401
@@ -38,6 +39,16 @@ def test_small_runs_are_bundled_as_they_are_without_what_training_keeps(runs, tm
         assert not (folder / kind / "metrics.jsonl").exists()
     assert {record.kind for record in read_records(folder / "runs.jsonl")} == set(TINY)
     assert "float32" in capsys.readouterr().out
+
+
+def test_a_variant_stands_beside_its_kind_under_a_name_of_its_own(runs, tmp_path, monkeypatch):
+    record = dataclasses.replace(make_record("standard"), model="standard, wide")
+    wide = tipshare.save(build_tiny("standard"), tmp_path / "wide", record=record)
+    folder = tmp_path / "bundle"
+    assert run_bundle(wide, runs / "standard", "--folder", folder) == 0
+    monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(folder))
+    assert tipshare.list_bundled() == ["standard", "standard-wide"]
+    assert ModelShelf().choices() == [("Standard", "standard"), ("Standard, wide", "standard-wide")]
 
 
 def test_large_weights_become_bfloat16(runs, tmp_path, monkeypatch):

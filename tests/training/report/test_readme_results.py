@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.training.results.factory import make_record, published_records, step_report, tuned_records, tuned_run
+from training.recipes.library import RECIPES
 from training.report.readme import PARTS, between_marks, update_documents, written_parts
 from training.results.records import read_records
 
@@ -105,6 +106,18 @@ def test_the_tuned_protocol_leads_once_it_can_be_compared(tmp_path):
     assert (
         "The time of a training step of Time-Indexed SSM is 0.50 of that of Standard with batches of 8 x" in unfinished
     )
+
+
+def test_longer_runs_and_another_text_have_tables_of_their_own():
+    settings = {"corpus": "shakespeare", "batch_size": 12, "length": 64}
+    other = make_record(loss=1.777, recipe="shakespeare-cpu", settings=settings)
+    place = ("docs/results/index.md", "other protocols")
+    text = texts_of([*published_records(), other])[place]
+    assert "setting on tiny Shakespeare (shakespeare-cpu, 1,000 steps)" in text
+    assert "shakespeare as bytes, 1,000 training steps of 12 x 64 bytes, 1 seed" in text
+    assert f"For comparison: {RECIPES['shakespeare-cpu'].expected}." in text
+    assert "| 1.777 |" in text
+    assert "Not measured yet." in texts_of(published_records())[place]
 
 
 def test_the_page_on_depth_shows_what_was_measured_and_nothing_else(tmp_path):

@@ -7,8 +7,11 @@ import pytest
 
 from tests.training.results.factory import group_of, make_record, published_records, runs
 from tipshare.config import KINDS
-from training.report.folder import section_of, significance_table_markdown, write_report
+from training.report.folder import section_of, write_report
+from training.report.tables import to_markdown
 from training.results.published import PUBLISHED, published_for
+from training.results.selection import Selection
+from training.results.views.comparisons import significance_table
 
 
 def test_a_report_of_several_recipes(tmp_path):
@@ -25,7 +28,7 @@ def test_a_report_of_several_recipes(tmp_path):
     assert [len(each["comparisons"]) for each in tests["groups"]] == [6, 0]
     first = tests["groups"][0]["comparisons"][0]
     assert first["paired"]["p_value"] == pytest.approx(0.0205, abs=1e-4)
-    assert first["paired"]["p_holm"] > first["paired"]["p_value"]
+    assert first["p_holm"] > first["p_value"] == first["paired"]["p_value"]
     text = (tmp_path / "report.md").read_text()
     assert text.count("\n## ") == 2
     for link in re.findall(r"!\[[\w ]+\]\(([^)]+)\)", text):
@@ -60,6 +63,6 @@ def test_published_tables_are_complete():
 
 
 def test_significance_table_has_a_line_for_every_pair():
-    lines = significance_table_markdown(published_records(), recipe="published-1000").splitlines()
+    lines = to_markdown(significance_table(Selection(group=group_of(*published_records())))).splitlines()
     assert len(lines) == 2 + 6
     assert "| Standard | Neural ODE | +0.031 | +0.008 to +0.054 | 5 | 0.0205 | 0.0631 | 0.0625 |" in lines[2]

@@ -6,7 +6,6 @@ import pytest
 
 from tests.training.results.factory import group_of, make_record, runs
 from tipshare.config import KINDS
-from training.report.folder import results_table_markdown
 from training.results.groups import choose_group, group_records
 from training.results.summaries import LOSS
 
@@ -33,17 +32,24 @@ def test_names_of_groups_cannot_leave_the_folder():
     assert not group.name.startswith(".")
 
 
+def test_names_of_groups_fit_a_file_system():
+    long = "tuned-1000" + "+model.hidden_dim=64" * 20
+    names = [group.name for group in group_records([make_record(recipe=long), make_record(recipe=long + "0")])]
+    assert len(set(names)) == 2
+    assert all(len(name) < 200 for name in names)
+
+
 def test_a_question_that_fits_several_groups_is_refused_with_the_choices():
     records = [make_record(), make_record(settings={"corpus": "shakespeare"}), make_record(recipe="quick")]
     with pytest.raises(ValueError, match=r"fits 2 groups.*published-1000-wikitext-2, published-1000-shakespeare"):
-        results_table_markdown(records, recipe="published-1000")
+        choose_group(records, recipe="published-1000")
     with pytest.raises(ValueError, match=r"no run of recipe='nothing'.*quick"):
-        results_table_markdown(records, recipe="nothing")
+        choose_group(records, recipe="nothing")
     with pytest.raises(ValueError, match="no records"):
-        results_table_markdown([])
+        choose_group([])
     assert choose_group(records, recipe="published-1000", corpus="shakespeare").corpus == "shakespeare"
     assert choose_group(records, recipe="published-1000-shakespeare").corpus == "shakespeare"
-    assert "Standard" in results_table_markdown(records, recipe="quick")
+    assert choose_group(records, recipe="quick").labels == ("standard",)
 
 
 def test_kinds_come_first_and_in_order_whatever_the_order_of_the_records():

@@ -1,10 +1,15 @@
 """Record files: one record per line, never half written, and told from other JSON lines."""
 
 import json
+import shlex
+from pathlib import Path
 
 import pytest
+import tyro
 
 from tests.training.results.factory import make_record
+from training.commands.train import Train
+from training.recipes.library import find_recipe
 from training.results.records import append_record, read_records, write_records
 
 
@@ -68,3 +73,21 @@ def test_records_of_many_runs_are_written_as_a_whole(tmp_path, monkeypatch):
     assert seen[0] == [1]
     assert len(read_records(path)) == 48
     assert [each.name for each in tmp_path.iterdir()] == ["runs.jsonl"]
+
+
+def test_the_command_of_a_record_describes_the_run_that_it_is_of():
+    """For the records whose recipe still is what it was."""
+    checked = set()
+    for record in read_records(Path(__file__).parents[3] / "checkpoints" / "runs.jsonl"):
+        name, *changes = record.recipe.split("+")
+        if find_recipe(name).change(changes).for_model(record.model).settings() == record.settings:
+            words = shlex.split(record.command)
+            assert words[:4] == ["python", "-m", "training", "train"]
+            given = tyro.cli(Train, args=words[4:])
+            recipe = given.run_options.recipe(given.recipe)
+            label, config = recipe.configure(given.model, given.run_options.preset)
+            assert (recipe.name, label, given.seed) == (record.recipe, record.model, record.seed)
+            assert recipe.for_model(given.model).settings() == record.settings
+            assert config.to_dict() == record.config
+            checked.add(name)
+    assert {"published-1000", "published-3000", "ablation-weights", "ablation-time"} <= checked

@@ -61,6 +61,11 @@ def test_any_other_run_stays_where_it_is(changes):
     assert with_shared_runs(records) == records
 
 
+def test_a_recipe_of_the_kinds_is_completed_too():
+    records = [run_of("published-1000", "standard", 1), run_of("ablation-weights", "gated + mlp", 1)]
+    assert choose_group(records, recipe="published-1000").labels == ("standard", "time-indexed-mlp")
+
+
 def test_an_ablation_without_runs_of_its_own_does_not_appear():
     records = [run_of("published-1000", "time-indexed-mlp", 1)]
     assert [group.name for group in group_records(records)] == ["published-1000"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.training.results.factory import make_record, published_records
-from training.results.effect_sizes import bias_correction, paired_effect, pooled_effect
+from training.results.effect_sizes import bias_correction, pooled_effect
 from training.results.groups import group_records
 from training.results.published import FIVE_SEEDS
 from training.results.significance import MOST_FLIPS, compare_group, holm, paired_test, sign_flip_test, welch_test
@@ -167,8 +167,6 @@ def test_effect_sizes_worked_by_hand():
     assert bias_correction(4) == pytest.approx(math.sqrt(2 / math.pi))
     assert effect.hedges_g == pytest.approx(-2 * math.sqrt(2 / math.pi))
     assert effect.low < effect.hedges_g < effect.high
-    paired = paired_effect([1.0, 2.0, 3.0], scale=3.0)
-    assert paired.cohens_d == pytest.approx(2.0)
 
 
 def test_the_interval_of_an_effect_size_excludes_zero_exactly_when_the_test_does():
@@ -222,6 +220,12 @@ def test_one_seed_each_gives_a_difference_and_no_test():
     assert not pair.is_significant
 
 
+def test_one_common_seed_tells_the_difference_where_no_test_can():
+    (pair,) = compare_group(group_of({"standard": {1: 2.0, 2: 3.0}, "time-indexed-mlp": {1: 1.5}}))
+    assert (pair.seeds, pair.test) == ((1,), None)
+    assert pair.difference == pytest.approx(0.5)
+
+
 def test_identical_losses_are_no_difference():
     (pair,) = compare_group(group_of({kind: {1: 2.0, 2: 2.0, 3: 2.0} for kind in ("standard", "neural-ode")}))
     assert (pair.difference, pair.p_value, pair.permutation.p_value, pair.effect) == (0.0, 1.0, 1.0, None)
@@ -231,7 +235,7 @@ def test_a_constant_difference_is_not_called_significant():
     first = {seed: 2.0 + 0.1 * seed for seed in range(5)}
     group = group_of({"standard": first, "time-indexed-mlp": {seed: loss - 0.3 for seed, loss in first.items()}})
     (pair,) = compare_group(group)
-    assert (pair.paired.p_value, pair.p_holm, pair.paired_effect) == (None, None, None)
+    assert (pair.paired.p_value, pair.p_holm) == (None, None)
     assert not pair.is_significant
     assert pair.permutation.p_value == 2 / 32
 

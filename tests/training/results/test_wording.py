@@ -1,13 +1,12 @@
 """Results in sentences."""
 
 from tests.training.results.factory import group_of, make_record, published_records, runs
-from training.report.folder import headline
 from training.results.significance import compare_group
 from training.results.wording import headline_of, notes_on, significance_in_words
 
 
 def test_the_headline_compares_the_best_shared_model_with_the_plain_one():
-    sentence = headline(published_records(), recipe="published-1000")
+    sentence = headline_of(group_of(*published_records()))
     assert sentence.startswith("After 1,000 steps on wikitext-2, Time-Indexed SSM reaches 2.147 ± 0.173 nats per byte")
     assert "Standard reaches 2.367 ± 0.031" in sentence
     assert "Time-Indexed SSM is 0.220 lower, not significant (paired t test over 5 seeds, p = 0.0614" in sentence

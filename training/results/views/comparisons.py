@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tipshare.kinds import title_of
 from training.results.formatting import show_effect, show_interval, show_p
 from training.results.selection import Selection
-from training.results.significance import FAMILIES, Comparison, compare_group
+from training.results.significance import Comparison, compare_group
 from training.results.views.figure import Cell, FigureView
 from training.results.views.table import Column, Table, named
 from training.results.wording import significance_in_words
@@ -42,7 +42,7 @@ def significance_table(selection: Selection) -> Table:
     ]
     csv = named("first", "second", "metric", "difference", "low", "high", "test", "p_value", "p_holm")
     csv["common_seeds"] = "num_seeds"
-    csv |= {f"{test}_p": f"{test}.p_value" for test in FAMILIES}
+    csv |= {f"{test}_p": f"{test}.p_value" for test in ("paired", "welch", "permutation")}
     csv |= {"cohens_d": "effect.cohens_d", "hedges_g": "effect.hedges_g"}
     csv |= {"hedges_g_low": "effect.low", "hedges_g_high": "effect.high"}
     return Table(compare_group(selection.group, selection.metric), columns, csv)

@@ -5,7 +5,7 @@ from typing import Any
 
 from tipshare.kinds import title_of
 from training.results.summaries import LOSS
-from training.results.views.figure import FigureView, Mark, loss_label
+from training.results.views.figure import FigureView, Mark, loss_label, with_front
 from training.results.views.table import Column, Table, named
 
 # Nats per byte that stopping early may cost.
@@ -13,16 +13,6 @@ SMALL_PRICE = 0.01
 
 # As `python -m training depth` writes it.
 Report = Mapping[str, Any]
-
-
-def find_front(rows: Sequence[Mapping[str, Any]]) -> list[bool]:
-    """Whether each row is on the front: no other is as fast and as good, and better in one of the two."""
-
-    def beats(other: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
-        gains = other["bytes_per_second"] - row["bytes_per_second"], row["loss"] - other["loss"]
-        return min(gains) >= 0 and max(gains) > 0
-
-    return [not any(beats(other, row) for other in rows) for row in rows]
 
 
 def depths_table(report: Report) -> Table:
@@ -38,7 +28,7 @@ def depths_table(report: Report) -> Table:
             "reading": slowest["own"] and slowest["own"]["first_byte_seconds"] / row["first_byte_seconds"],
             "front": "yes" if front else "",
         }
-        for row, front in zip(rows, find_front(rows), strict=True)
+        for row, front in zip(rows, _on_front([report]), strict=True)
     ]
     own = f"against {report['own_depth_steps']} depth steps"
     columns = [
@@ -111,14 +101,22 @@ def measured_loss_view(report: Report) -> FigureView[Mark]:
 
 def speed_view(reports: Sequence[Report]) -> FigureView[Mark]:
     """Loss against bytes per second, with the front of all reports marked."""
-    rows = [(report, row) for report in reports for row in report["depths"]]
-    front = find_front([row for _, row in rows])
     marks = [
         _mark(report, row, row["bytes_per_second"], is_large)
-        for (report, row), is_large in zip(rows, front, strict=True)
+        for (report, row), is_large in zip(_rows(reports), _on_front(reports), strict=True)
     ]
     label = "bytes per second (numbers: depth steps; larger mark: on the front)"
     return _view(reports, marks, "depth_speed", "Loss against speed of generation", label)
+
+
+def _rows(reports: Sequence[Report]) -> list[tuple[Report, Mapping[str, Any]]]:
+    return [(report, row) for report in reports for row in report["depths"]]
+
+
+def _on_front(reports: Sequence[Report]) -> list[bool]:
+    """Whether each row is on the front: no other is as fast and as good, and better in one of the two."""
+    marks = [_mark(report, row, -row["bytes_per_second"], is_large=False) for report, row in _rows(reports)]
+    return [mark.is_on_front for mark in with_front(marks)]
 
 
 def _title(report: Report) -> str:

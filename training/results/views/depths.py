@@ -1,11 +1,10 @@
 """Loss against depth steps: of trained weights run at other depths, and of models trained at each depth."""
 
 from tipshare.kinds import title_of
-from training.results.formatting import show_mean
 from training.results.groups import RunGroup
 from training.results.selection import Selection
 from training.results.summaries import LOSS, Summary, depth_loss, losses_by_depth, summarise_group, summarise_runs
-from training.results.views.figure import FigureView, Mark, loss_label
+from training.results.views.figure import FigureView, Mark, loss_label, of_summary
 
 # The columns of the CSV: names there, and attributes of the marks.
 BY_DEPTH = {
@@ -44,7 +43,7 @@ def _marks(group: RunGroup, metric: str) -> list[Mark]:
     """Models read at several depths, then kinds trained at several depths, with broken lines."""
     marks = []
     for label, runs in group.runs.items():
-        usual = group.config_of(label).num_layers
+        usual = group.config_of(label).steps
         # Runs that another recipe made may have been read at their own number of depth steps alone.
         read = [run for run in runs if losses_by_depth(run.final)]
         common = set.intersection(*(set(losses_by_depth(run.final)) for run in read)) if read else set()
@@ -63,11 +62,7 @@ def _line(label: str, title: str, kind: str, losses: dict[int, Summary], usual: 
             title=title,
             kind=kind,
             at=steps,
-            value=loss.mean,
-            low=loss.low,
-            high=loss.high,
-            num_seeds=loss.num_seeds,
-            text=show_mean(loss),
+            **of_summary(loss),
             size="large" if steps == usual else "usual",
             line=0 if usual else 1,
         )

@@ -12,7 +12,7 @@ from training.results.records import RunRecord
 from training.results.significance import Comparison, compare
 from training.results.summaries import LOSS, Summary, losses_by_depth, summarise
 from training.results.views.depths import BY_DEPTH
-from training.results.views.figure import FigureView, Mark, loss_label
+from training.results.views.figure import FigureView, Mark, loss_label, of_summary
 from training.results.views.pairs import corrected, pair_columns
 from training.results.views.table import Column, Table
 
@@ -205,11 +205,7 @@ def elastic_view(records: Sequence[RunRecord]) -> FigureView[Mark]:
                     title=f"{title_of(label)}, trained at {trained}",
                     kind=run.kind,
                     at=steps,
-                    value=loss.mean,
-                    low=loss.low,
-                    high=loss.high,
-                    num_seeds=loss.num_seeds,
-                    text=show_mean(loss),
+                    **of_summary(loss),
                     size="large" if steps == losses.own else "usual",
                     line=line,
                 )

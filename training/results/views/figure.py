@@ -1,11 +1,12 @@
 """The data of a figure, in three forms that any library can draw: a list of models, marks in a plane, a matrix."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, TypeVar
 
+from training.results.formatting import show_mean
 from training.results.groups import Unit
-from training.results.summaries import LOSS
+from training.results.summaries import LOSS, Summary
 from training.results.views.table import to_csv
 
 
@@ -123,6 +124,26 @@ WHO = {"model": "label", "kind": "kind", "source": "source"}
 def loss_label(metric: str, unit: Unit = "nats") -> str:
     """The label of an axis of losses."""
     return f"validation loss ({unit} per byte)" if metric == LOSS else metric
+
+
+def of_summary(loss: Summary) -> dict[str, Any]:
+    """The fields of a mark that shows a mean over seeds."""
+    ends = {"value": loss.mean, "low": loss.low, "high": loss.high}
+    return {**ends, "num_seeds": loss.num_seeds, "text": show_mean(loss)}
+
+
+def with_front(marks: Sequence[Mark]) -> list[Mark]:
+    """The marks, with those on the Pareto front marked.
+
+    What was published cannot be compared with what was measured here: beside it, it has no part in the front.
+    """
+    measured = [mark for mark in marks if not mark.is_published] or marks
+
+    def is_beaten(mark: Mark) -> bool:
+        no_worse = [each for each in measured if each.at <= mark.at and each.value <= mark.value]
+        return any((each.at, each.value) != (mark.at, mark.value) for each in no_worse)
+
+    return [replace(mark, is_on_front=mark in measured and not is_beaten(mark)) for mark in marks]
 
 
 def front_of(marks: Sequence[Mark]) -> list[Mark]:

@@ -1,7 +1,7 @@
 """Fine-tuning: what each method trains, gains and forgets, for the documents."""
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,8 +67,11 @@ class Tuned:
     def given_back(self) -> float | None:
         """On the same text: the share of what another depth cost that fine-tuning gives back."""
         cost, gain = self._difference(BEFORE, BASE), self.gain
-        is_same_text = self.runs[0].settings.get("base_corpus") == self.runs[0].settings.get("corpus")
-        return gain / cost if is_same_text and gain is not None and cost is not None and cost > 0 else None
+        return (
+            gain / cost
+            if _is_same_text(self.runs[0].settings) and gain is not None and cost is not None and cost > 0
+            else None
+        )
 
     @property
     def forgotten(self) -> float | None:
@@ -94,14 +97,11 @@ def tuned_groups(records: Sequence[RunRecord]) -> Iterator[tuple[RunGroup, list[
 
 def is_same_text(group: RunGroup) -> bool:
     """Whether the runs of a group go on with the text of their checkpoints."""
-    settings = next(iter(group.runs.values()))[0].settings
+    return _is_same_text(group.settings)
+
+
+def _is_same_text(settings: Mapping[str, Any]) -> bool:
     return settings.get("base_corpus") == settings.get("corpus")
-
-
-def before_and_after(group: RunGroup) -> str:
-    """The two texts of a group, as a heading."""
-    settings = next(iter(group.runs.values()))[0].settings
-    return f"From {settings.get('base_corpus')} to {settings.get('corpus')}"
 
 
 def tuned_table(models: Sequence[Tuned]) -> Table:

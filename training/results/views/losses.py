@@ -1,14 +1,13 @@
 """The results table, and figures of its rows: loss, size and step time of every model."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 from training.results.formatting import count_in_words, show_compression, show_mean
 from training.results.rows import ResultRow
 from training.results.selection import Selection
 from training.results.summaries import LOSS
-from training.results.views.figure import WHO, FigureView, Mark, loss_label
+from training.results.views.figure import WHO, FigureView, Mark, loss_label, of_summary, with_front
 from training.results.views.table import Column, Table, named, value_at
 
 
@@ -49,7 +48,7 @@ def loss_view(selection: Selection) -> FigureView[Mark]:
     """The loss of every model: mean, interval and seeds."""
     marks = []
     for row in selection.rows():
-        marks.append(_mark(row, **_loss_of(row)))
+        marks.append(_mark(row, **of_summary(row.loss)))
         if row.loss.num_seeds > 1:  # a single run is its own mean
             seeds = zip(row.loss.seeds, row.loss.values, strict=True)
             marks += [_mark(row, seed=seed, value=loss, size="small") for seed, loss in seeds]
@@ -92,7 +91,7 @@ def parameters_view(selection: Selection) -> FigureView[Mark]:
         # Times of different devices cannot be compared.
         device = Counter(row.device for row in rows).most_common(1)[0][0]
         rows, words = [row for row in rows if row.device == device], f"{words} on {device}"
-    marks = [_mark(row, at=getattr(row, field), **_loss_of(row)) for row in rows]
+    marks = [_mark(row, at=getattr(row, field), **of_summary(row.loss)) for row in rows]
     csv = WHO | {"seeds": "num_seeds", field: "at", "loss": "value", "low": "low", "high": "high"}
     return FigureView(
         name=f"loss_against_{selection.against}",
@@ -107,18 +106,6 @@ def parameters_view(selection: Selection) -> FigureView[Mark]:
         is_count=selection.against != "step_ms",
         has_front=True,
     )
-
-
-def with_front(marks: list[Mark]) -> list[Mark]:
-    """The marks, with those on the Pareto front marked. What was published cannot be compared with what was measured
-    here: beside it, it has no part in the front."""
-    measured = [mark for mark in marks if not mark.is_published] or marks
-
-    def is_beaten(mark: Mark) -> bool:
-        no_worse = [each for each in measured if each.at <= mark.at and each.value <= mark.value]
-        return any((each.at, each.value) != (mark.at, mark.value) for each in no_worse)
-
-    return [replace(mark, is_on_front=mark in measured and not is_beaten(mark)) for mark in marks]
 
 
 def step_time_view(selection: Selection) -> FigureView[Mark]:
@@ -142,11 +129,6 @@ def step_time_view(selection: Selection) -> FigureView[Mark]:
 def _mark(row: ResultRow, **values: Any) -> Mark:
     title = f"{row.title}, published" if row.is_published else row.title
     return Mark(label=row.label, title=title, kind=row.kind, source=row.source, **values)
-
-
-def _loss_of(row: ResultRow) -> dict[str, Any]:
-    ends = {"value": row.loss.mean, "low": row.loss.low, "high": row.loss.high}
-    return {**ends, "num_seeds": row.loss.num_seeds, "text": show_mean(row.loss)}
 
 
 def _metric_title(selection: Selection) -> str:

@@ -25,8 +25,7 @@ OPTIMIZERS = {"adam": "Adam", "adamw": "AdamW", "muon": "Muon, AdamW beside it"}
 
 def protocol_in_words(group: RunGroup) -> str:
     """Which recipe the runs are of, on what, and for how long."""
-    settings = next(iter(group.runs.values()))[0].settings
-    batch, length = settings.get("batch_size"), settings.get("length")
+    batch, length = group.settings.get("batch_size"), group.settings.get("length")
     size = f" of {batch} x {length} bytes" if batch and length else ""
     counts = sorted({len(runs) for runs in group.runs.values()})
     seeds = f"{counts[0]} to {counts[-1]} seeds" if len(counts) > 1 else f"{counts[0]} seed{'s' * (counts[0] > 1)}"

@@ -5,10 +5,14 @@ import pytest
 from tests.training.results.factory import make_record, tuned_records, tuned_run
 from training.report.figures import render
 from training.report.tables import to_markdown
+from training.results.groups import choose_group
+from training.results.selection import Selection
+from training.results.views.depths import depth_view
 from training.results.views.elastic import (
     elastic_table,
     elastic_view,
     gains_of_gates,
+    losses_at_depths,
     pairs_table,
     prices,
     prices_of_features,
@@ -98,3 +102,12 @@ def test_losses_far_above_leave_the_figure_so_that_the_others_can_be_told_apart(
     drawn = elastic_view([run for run in RECORDS if run.recipe == "elastic-1000"])
     assert drawn.ceiling is None
     assert "cut off" not in drawn.y_label
+
+
+def test_a_run_that_was_read_at_its_own_depth_alone_takes_no_depth_from_the_others():
+    records = [*RECORDS, tuned_run("time-indexed-ssm", 7, final={"valid_loss": 9.0})]
+    found = losses_at_depths(records, "tuned-1000")["time-indexed-ssm"]
+    assert (found.num_seeds, list(found.at)) == (3, [2, 3, 6, 12, 18])
+    view = depth_view(Selection(group=choose_group(records, recipe="tuned-1000"), source="measured"))
+    marks = [mark for mark in view.points if mark.label == "time-indexed-ssm"]
+    assert [(mark.at, mark.num_seeds) for mark in marks] == [(steps, 3) for steps in (2, 3, 6, 12, 18)]

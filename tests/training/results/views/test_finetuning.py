@@ -6,6 +6,7 @@ from tests.training.results.factory import group_of, make_record
 from training.report.readme import NOT_YET, finetuned_depths, finetuning
 from training.report.tables import to_markdown
 from training.results.groups import group_records
+from training.results.naming import title_of_group
 from training.results.selection import Selection
 from training.results.views.finetuning import depth_in_words, gains_in_words, tuned_groups, tuned_table
 from training.results.views.losses import parameters_view, results_table
@@ -67,9 +68,12 @@ def test_what_a_depth_cost_is_given_back():
 def test_documents_show_the_figure_once_there_are_runs():
     assert finetuning([make_record()]) == finetuned_depths([make_record()]) == NOT_YET
     assert "](../finetuning.png)" in finetuning([*BETWEEN, *DEPTH])
-    assert "### From wikitext-2 to shakespeare" in finetuning([*BETWEEN, *DEPTH])
-    assert "### From wikitext-2 to wikitext-2" not in finetuning([*BETWEEN, *DEPTH])
+    assert "### Fine-tuning from wikitext-2 to shakespeare" in finetuning([*BETWEEN, *DEPTH])
+    assert "### Fine-tuning from wikitext-2 to wikitext-2" not in finetuning([*BETWEEN, *DEPTH])
     assert "85%" in finetuned_depths([*BETWEEN, *DEPTH])
+    assert title_of_group(group_of(*BETWEEN)) == (
+        "Fine-tuning from wikitext-2 to shakespeare (finetune-wikitext-2-to-shakespeare, 1,000 steps)"
+    )
     # A setting that was changed makes a trial, which is no result.
     trial = make_record(KIND, recipe="finetune-wikitext-2-to-shakespeare+num_steps=50")
     assert finetuning([trial]) == NOT_YET
@@ -80,6 +84,7 @@ def test_the_figure_is_against_trained_parameters():
     assert sorted(mark.at for mark in view.points) == [90, 1000]
     assert view.x_label == "trained parameters"
     assert view.to_csv().count("\n") == 3
+    assert ",trained_parameters,loss," in view.to_csv()
     assert "trained" in to_markdown(results_table(Selection(group=group_of(*BETWEEN)))).splitlines()[0]
     plain = parameters_view(Selection(group=group_records([make_record(), make_record("neural-ode")])[0]))
     assert plain.x_label == "stored parameters"

@@ -1,5 +1,7 @@
 """The README's tables of the bundled checkpoints."""
 
+from dataclasses import replace
+
 from tests.training.results.factory import make_record
 from training.report.tables import to_markdown
 from training.results.views.document_tables import depth_table, showcase_in_words, showcase_table
@@ -37,3 +39,11 @@ def test_the_kinds_are_ranked_in_words():
     runs = [shown("standard", valid_loss_full=1.41), shown("time-indexed-ssm", valid_loss_full=1.38)]
     assert "Time-Indexed SSM 1.380 (0.01 M), Standard 1.410 (0.01 M)." in showcase_in_words([*runs, make_record()])
     assert showcase_in_words([make_record()]) == "Not trained yet."
+
+
+def test_of_two_budgets_the_newest_alone_is_shown():
+    new, old = (shown(kind, valid_loss_full=1.4, valid_loss_at_steps_3=1.5) for kind in ("neural-ode", "standard"))
+    runs = [replace(old, tokens_seen=512_000, finished="2025-01-01T00:00:00+00:00"), new]
+    for table in (showcase_table(runs), depth_table(runs)):
+        assert [row.kind for row in table.rows] == ["neural-ode"]
+    assert "Standard" not in showcase_in_words(runs)

@@ -7,6 +7,7 @@ import pytest
 
 from tests.training.results.factory import (
     TUNED_MODELS,
+    group_of,
     make_record,
     published_records,
     step_report,
@@ -135,7 +136,7 @@ def sized(kind: str, size: str, count: int, loss: float):
         recipe="scaling-1000",
         model=f"{kind}, {size}",
         parameters={"total": count},
-        flops={"forward_per_token_formula": 6.0 * count},
+        flops={"training_per_token_formula": 6.0 * count},
         config={"mlp_ratio": count / 1e5},
     )
 
@@ -152,10 +153,11 @@ def test_the_front_of_sizes_is_marked():
     lines = to_markdown(scaling_table(group)).splitlines()
     assert lines[2] == "| Standard, 0.1 M | 100,000 | 0.4 | 600 k | 1.800 | 1 |  |  |"
     assert lines[5] == "| Time-Indexed SSM, 0.8 M | 780,000 | 3.1 | 4.68 M | 1.400 | 1 | yes | yes |"
-    view = scaling_view(runs, "flops")
+    view = scaling_view(group, "flops")
     assert [mark.at for mark in view.points if mark.is_on_front] == [540_000, 4_680_000]
+    assert [mark.title for mark in view.points] == ["Standard"] * 2 + ["Time-Indexed SSM"] * 2
     assert render(view, "png").startswith(b"\x89PNG")
-    assert scaling_view(RECORDS, "parameters").missing
+    assert scaling_view(group_of(runs[0]), "parameters").missing
     assert scaling_group(RECORDS) is None
 
 
