@@ -121,7 +121,7 @@ class ModelShelf:
     def colour(self, name: str) -> str:
         """The colour of a model's kind; no checkpoint is opened for it."""
         checkpoint = self._opened(name)
-        return colour_of((checkpoint.config.kind if checkpoint else _bundled_kind(name)) or "")
+        return colour_of(checkpoint.config.kind if checkpoint else _bundled_kind(name))
 
     def describe(self, name: str) -> Listing:
         """What is known of a model without reading its weights."""
