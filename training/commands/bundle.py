@@ -13,7 +13,7 @@ from training.commands.options import optional
 class Bundle:
     """Copy finished runs, one per model, and records to the folder that the demo and `tipshare.load` read.
 
-    Weights over 5 MB are stored as bfloat16; more than 50 MB in all are refused.
+    Weights over 5 MB are stored as bfloat16; more than 45 MB in all are refused.
     """
 
     runs: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[RUN ...]")] = ()

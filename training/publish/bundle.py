@@ -14,7 +14,7 @@ from training.results.records import append_record
 
 # Git keeps every version of a file, and everyone who clones the project downloads all of them.
 LARGEST_FLOAT32 = 5_000_000
-LARGEST_BUNDLE = 50_000_000
+LARGEST_BUNDLE = 45_000_000
 
 
 @dataclass(frozen=True)

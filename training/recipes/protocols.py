@@ -55,8 +55,8 @@ SHOWCASE = replace(
     **_DRAWN,
     # A model with weights of its own in every layer has one depth.
     by_model={**TUNED.by_model, "standard": {**TUNED.by_model["standard"], "depth_steps": (), "depth_weights": ()}},
-    # A shared block that is twice as wide still stores half of what a block per layer does.
-    variants={**_KINDS, "time-indexed-ssm, large": Variant("time-indexed-ssm", {"hidden_dim": 512})},
+    # As wide as it takes to store as many parameters as the plain transformer.
+    variants={**_KINDS, "time-indexed-ssm, large": Variant("time-indexed-ssm", {"hidden_dim": 752})},
     seeds=(42,),
 )
 
