@@ -33,7 +33,9 @@ def told(sent: Any, value: Any, **changes: Any) -> dict[str, Any]:
 
     A visitor may have chosen once more in the meantime, which must stay.
     """
-    return gr.update(**changes) if value == sent else gr.update(**changes, value=value)
+    # Lists of what is chosen are in the order of the clicks.
+    is_same = sorted(value) == sorted(sent) if isinstance(value, list) and isinstance(sent, list) else value == sent
+    return gr.update(**changes) if is_same else gr.update(**changes, value=value)
 
 
 def as_linked(values: Sequence[Any], usual: Sequence[Any]) -> list[Any]:

@@ -1,10 +1,13 @@
-"""What is turned away before Gradio sees it: bodies that are too large, and uploads that would fill the disk."""
+"""What is turned away: what is too large, uploads that would fill the disk, and what this page does not offer."""
 
 import os
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
+from gradio import processing_utils
 from starlette.responses import JSONResponse
 
 # A prompt of a million characters, or an upload, and what surrounds it.
@@ -13,7 +16,12 @@ LARGEST_BODY = 6_000_000
 MOST_UPLOADED = 200_000_000
 # What a small file takes on a disk.
 LEAST_FILE = 4_096
-UPLOAD, RECORDING = "/upload", "/process_recording"
+UPLOAD = "/upload"
+# The folder, in that of uploads, of what visitors trained: `app.train` bounds it, and it is no upload.
+TRAINED = "trained"
+# What Gradio offers and this page does not: to convert recordings, to keep a visitor's state for good, and to hand on
+# what another host answers.
+NOT_HERE = re.compile(r"/process_recording$|/deep_link$|/file[=/]https?:")
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -36,8 +44,8 @@ class Door:
 
     def _refusal(self, scope: dict[str, Any]) -> tuple[int, str] | None:
         path = scope["path"].rstrip("/")
-        if path.endswith(RECORDING):
-            return 404, "This page records nothing."
+        if NOT_HERE.search(path):
+            return 404, "This page does not offer that."
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if not length.isdigit() or int(length) > LARGEST_BODY:
             return 413, f"This is too large: send at most {LARGEST_BODY:,} bytes."
@@ -59,10 +67,21 @@ def _bounded(receive: Receive) -> Receive:
     return bounded
 
 
+def fetch_nothing() -> None:
+    """Keep Gradio from downloading the files whose addresses visitors send in the place of any value, of any size."""
+
+    async def refuse(*_: Any, **__: Any) -> None:
+        raise gr.Error("This page takes no addresses of files.", print_exception=False)
+
+    for name in ("async_ssrf_protected_get", "async_ssrf_protected_download"):
+        setattr(processing_utils, name, refuse)
+
+
 def size_of(folder: Path) -> int:
-    """Bytes on disk of all files in a folder; what goes away meanwhile does not count."""
+    """Bytes on disk of the uploads in a folder; what goes away meanwhile does not count."""
     total = 0
-    for place, _, names in os.walk(folder):
+    for place, folders, names in os.walk(folder):
+        folders[:] = [each for each in folders if each != TRAINED]
         for name in names:
             try:
                 total += max(LEAST_FILE, os.lstat(os.path.join(place, name)).st_size)

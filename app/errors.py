@@ -30,7 +30,7 @@ def shown_to_user(function: Callable[..., Any]) -> Callable[..., Any]:
             try:
                 yield from function(*arguments, **keywords)
             except (ValueError, OSError) as error:
-                raise _gradio_error(error) from error
+                raise _shown(error) from error
 
         return yielding
 
@@ -39,12 +39,20 @@ def shown_to_user(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*arguments, **keywords)
         except (ValueError, OSError) as error:
-            raise _gradio_error(error) from error
+            raise _shown(error) from error
 
     return returning
 
 
-def _gradio_error(error: ValueError | OSError) -> gr.Error:
+def warn(error: ValueError) -> None:
+    """Show an error that ends nothing, as that of a damaged link, from inside of an event."""
+    gr.Warning(_escaped(error))
+
+
+def _escaped(error: ValueError | OSError) -> str:
     # Gradio shows messages as HTML, in which quotes are harmless; clients of the API read them more easily unescaped.
-    message = html.escape(in_words(error), quote=False)
-    return gr.Error(message, title="That did not work", duration=12, print_exception=isinstance(error, OSError))
+    return html.escape(in_words(error), quote=False)
+
+
+def _shown(error: ValueError | OSError) -> gr.Error:
+    return gr.Error(_escaped(error), duration=12, print_exception=isinstance(error, OSError))

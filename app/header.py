@@ -31,8 +31,8 @@ def build_header(shelf: ModelShelf) -> Any:
         request: gr.Request,
         source: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> tuple[str, str]:
-        """Load a model; returns its name, which the other endpoints take.
+    ) -> str:
+        """Load a model; returns what it is.
 
         Args:
             source: A Hub id (organisation/name), or the name of a bundled model.
@@ -42,7 +42,7 @@ def build_header(shelf: ModelShelf) -> Any:
         name = mine.add(source)
         progress(0.6, desc="Reading the weights")
         entry = mine.get(name)
-        return name, show_line(f"Loaded: {entry.label}, {entry.stored:,} parameters.")
+        return show_line(f"Loaded: {entry.label}, {entry.stored:,} parameters.")
 
     with gr.Row(elem_id="top"):
         gr.HTML(TITLE, elem_id="title")
@@ -58,12 +58,11 @@ def build_header(shelf: ModelShelf) -> Any:
                 fetch = gr.Button("Load", min_width=80, elem_id="fetch")
             gr.HTML(f'<p class="note">{about_loading(shelf.use_login)}</p>', elem_id="load-about")
             note = gr.HTML(show_line(""), elem_id="load-note")
-    arrived = gr.Textbox(visible=False)
     return gr.on(
         [fetch.click, source.submit],
         shown_to_user(load_model),
         source,
-        [arrived, note],
+        note,
         api_name="load_from_hub",
         **ON_PAGE,
         show_progress="full",

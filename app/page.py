@@ -3,11 +3,14 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from gradio.utils import get_upload_folder
 
 from app.about.tab import build_about_tab
+from app.door import TRAINED
 from app.dynamics.tab import build_dynamics_tab
 from app.gates.tab import build_gates_tab
 from app.generate.active_runs import Runs
@@ -41,7 +44,7 @@ def _build_train_tab(page: Place) -> None:
     # Optax takes a while to import, and a page without this tab does not need it.
     from app.train.tab import build_train_tab
 
-    build_train_tab(page.demo, page.shelf)
+    build_train_tab(page.demo, page.shelf, Path(get_upload_folder()) / TRAINED)
 
 
 # Every tab, in the order of the page: its name in the address, its title, and what lays it out.

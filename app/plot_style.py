@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 from typing import Any
 
+import gradio as gr
 import plotly.graph_objects as go
 from gradio.components.plot import PlotData
 
@@ -29,6 +30,10 @@ MOST_OPAQUE = 0.55
 SYMBOLS = {"s": "square", "D": "diamond", "o": "circle", "^": "triangle-up", "v": "triangle-down", "X": "x"}
 # Marks of further models of a kind in one figure, which have its colour.
 VARIANTS = ("star", "pentagon", "hexagram", "bowtie", "cross")
+
+# Panels of the small multiples; models that were added later are left out.
+MOST_PANELS = 8
+NO_MODEL = "No model is here yet. Load one at the top of the page, by its name on the Hub."
 
 
 def diverging(low: float, middle: float, high: float) -> list[list[Any]]:
@@ -127,6 +132,12 @@ def for_page(figure: go.Figure, name: str) -> PlotData:
         "toImageButtonOptions": {"filename": name, "scale": 2},
     }
     return PlotData(type="plotly", plot=f'{(figure.to_json() or "")[:-1]}, "config": {json.dumps(config)}}}')
+
+
+def place_for(label: str, elem_id: str, figure: go.Figure | None = None) -> gr.Plot:
+    """Where a figure stands on the page, and what is there at first."""
+    value = None if figure is None else for_page(figure, elem_id)
+    return gr.Plot(value, label=label, elem_id=elem_id, elem_classes="figure", min_width=320)
 
 
 def plain(text: str) -> str:

@@ -17,15 +17,23 @@ WIDTH, HEIGHT = 1200, 630
 _DPI = 100
 
 
+def _group() -> RunGroup | None:
+    """The runs that Results opens with; None without any, and if the records are damaged, which that tab tells."""
+    try:
+        return default_group(all_groups())
+    except ValueError:
+        return None
+
+
 def describe() -> str:
     """The idea, and the headline of the runs that Results opens with, if there are any."""
-    group = default_group(all_groups())
+    group = _group()
     return f"{IDEA} {headline_of(group)}" if group else IDEA
 
 
 def draw() -> bytes:
     """The picture as PNG: sizes as bars, losses as numbers."""
-    return _draw(default_group(all_groups()))
+    return _draw(_group())
 
 
 @lru_cache(maxsize=2)  # drawn again when the records change

@@ -13,6 +13,8 @@ QUIET = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+    # Of these, which nobody looks at, Gradio keeps 10,000.
+    "GRADIO_ANALYTICS_MAX_EVENTS": "100",
 }
 
 # Set to 1, it lends the Hub login of this machine to every visitor.
@@ -35,17 +37,20 @@ def launch_settings() -> dict[str, Any]:
     from starlette.middleware import Middleware
 
     from app.document import PICTURE_ROUTE, OwnHead
-    from app.door import LARGEST_BODY, Door
+    from app.door import LARGEST_BODY, Door, fetch_nothing
     from app.leaving import EndWithReader
     from app.page import tab_names
     from app.style import css, script, theme
 
+    fetch_nothing()
     door, head = Middleware(Door, folder=Path(get_upload_folder())), Middleware(OwnHead, tabs=tab_names())
     return {
         "app_kwargs": {"middleware": [door, head, Middleware(EndWithReader)], "routes": [PICTURE_ROUTE]},
         "max_file_size": LARGEST_BODY,
-        # What components hold is kept for so many visitors.
-        "state_session_capacity": 500,
+        # What components hold, all that is drawn with it, is kept for so many visitors.
+        "state_session_capacity": 100,
+        "run_history": False,
+        "enable_monitoring": False,
         "server_name": "0.0.0.0" if is_space() else "127.0.0.1",
         "theme": theme(),
         "css": css(),

@@ -1,10 +1,11 @@
 """The style of the page: a Gradio theme with system fonts, style sheets and scripts."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from gradio import themes
 
-from tipshare.kinds import LOOKS, colour_of
+from tipshare.kinds import colour_of
 
 HERE = Path(__file__).parent
 SANS = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Helvetica Neue", "Arial", "sans-serif")
@@ -29,13 +30,8 @@ def theme() -> themes.Base:
 
 
 def css() -> str:
-    """The style sheets of the page and its tabs, with a dot in the kind's colour before each model in the list."""
-    dot = 'content: ""; display: inline-block; width: 10px; height: 10px; margin-right: 6px; border-radius: 50%;'
-    rules = [
-        f'#models input[name*="{kind}"] + span::before {{ {dot} background: {look.colour}; }}'
-        for kind, look in LOOKS.items()
-    ]
-    return "\n".join([*_assets("page.css", "figures.css"), *rules])
+    """The style sheets of the page and its tabs."""
+    return "\n".join(_assets("page.css", "figures.css"))
 
 
 def script() -> str:
@@ -46,6 +42,17 @@ def script() -> str:
 def dot_of(kind: str) -> str:
     """A dot in a model's colour, before its name."""
     return f'<span class="dot" style="background:{colour_of(kind)}" aria-hidden="true"></span>'
+
+
+def finding(*sentences: str) -> str:
+    """Sentences, in HTML, as one paragraph of the page."""
+    return f'<p class="finding">{" ".join(each for each in sentences if each)}</p>'
+
+
+def findings(sentences: Iterable[str]) -> str:
+    """Sentences, in HTML, as a list; empty without any."""
+    items = "".join(f"<li>{each}</li>" for each in sentences)
+    return f'<ul class="findings">{items}</ul>' if items else ""
 
 
 def _assets(*names: str) -> list[str]:

@@ -12,6 +12,8 @@ from gradio.queueing import Event, EventQueue, Queue
 MOST_WAITING = 128
 # That wait or run: of one visitor, which is what a busy page sends, and of one address, behind which may be several.
 MOST_OF_A_VISITOR, MOST_OF_AN_ADDRESS = 12, 64
+# Answers to a visitor that nobody has read; a page reads each as it comes.
+MOST_UNREAD = 1_000
 # Visitors and addresses whose last turn is remembered.
 MOST_REMEMBERED = 4_096
 TOO_MANY_REQUESTS = 429
@@ -38,6 +40,9 @@ class FairQueue(Queue):
             raise HTTPException(
                 TOO_MANY_REQUESTS, f"{theirs} requests of yours are under way: let some of them end first"
             )
+        unread = self.pending_messages_per_session.get(body.session_hash)
+        if unread is not None and unread.qsize() > MOST_UNREAD:
+            raise HTTPException(TOO_MANY_REQUESTS, f"{unread.qsize():,} answers to you are unread: read them first")
         address = address_of(request)
         if sum(address_of(each.request) == address for each in under_way) >= MOST_OF_AN_ADDRESS:
             raise HTTPException(

@@ -1,6 +1,5 @@
 """The About tab: the idea, the models compared, and how to use them elsewhere."""
 
-import contextlib
 import html
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,11 +36,8 @@ def build_about_tab(shelf: ModelShelf) -> None:
 def shown_configs(shelf: ModelShelf) -> list[ModelConfig]:
     """Every kind as the page's own model of it is, or at its default fields, in the order of every list."""
     configs = {kind: KINDS[kind]() for kind in sorted(KINDS, key=rank_of)}
-    for name in reversed(shelf.names()):
-        # A damaged model is told of where it is used.
-        with contextlib.suppress(ValueError):
-            config = shelf.describe(name).config
-            configs[config.kind] = config
+    for each in reversed(list(shelf.listings())):
+        configs[each.kind] = each.config
     return list(configs.values())
 
 

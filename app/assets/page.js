@@ -36,7 +36,7 @@ window.tipshare = (() => {
   let marked = null;
 
   function describe(box, info, place) {
-    const head = el("p", undefined, "tip-head");
+    const head = el("p");
     head.append(el("code", nameOf(info.byte)), ` p = ${percent(info.p)}, ${bits(info.p)}`);
     if (info.rank) head.append(`, rank ${info.rank}`);
     if (place) head.append(` (${place})`);
@@ -47,7 +47,7 @@ window.tipshare = (() => {
       const row = el("li", undefined, byte === info.byte ? "taken" : "");
       const bar = el("span", undefined, "bar");
       bar.style.width = Math.max(1, 60 * p) + "px";
-      row.append(el("code", nameOf(byte)), bar, el("span", percent(p), "share"));
+      row.append(el("code", nameOf(byte)), bar, el("span", percent(p)));
       list.append(row);
     }
     box.append(list);
@@ -226,6 +226,21 @@ window.tipshare = (() => {
     copy(window.location.href, "Link");
   }
 
+  // A number that is still being typed into a slider's field waits until it is in range, at the latest until the field
+  // is left.
+  const isUnfinished = (each) =>
+    each instanceof HTMLInputElement &&
+    each.ariaLabel?.startsWith("number input for") &&
+    (each.value === "" || each.validity.rangeUnderflow || each.validity.rangeOverflow);
+
+  function finish({ target }) {
+    if (!isUnfinished(target)) return;
+    target.value = Math.min(Math.max(Number(target.value), Number(target.min)), Number(target.max));
+    target.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  document.addEventListener("input", (event) => isUnfinished(event.target) && event.stopPropagation(), true);
+  document.addEventListener("focusout", finish, true);
   document.addEventListener("mouseover", (event) => (byteAt(event) ? show(byteAt(event)) : follow()));
   document.addEventListener("click", (event) => {
     if (!(event.target instanceof Element)) return;

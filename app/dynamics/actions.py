@@ -7,7 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from app.controls import whole_number
-from app.dynamics.arrays import DynamicsCache, TextViews, WeightViews
+from app.dynamics.arrays import TextViews, WeightViews
 from app.dynamics.figures import (
     Looked,
     draw_alignment,
@@ -19,8 +19,9 @@ from app.dynamics.figures import (
 from app.dynamics.settings import Choice, check_text
 from app.dynamics.tinted import tint_bytes
 from app.errors import in_words
-from app.plot_style import words_figure
-from app.shelf import Entry, ModelShelf
+from app.plot_style import MOST_PANELS, NO_MODEL, words_figure
+from app.shelf import Entry, ModelShelf, ViewCache
+from app.style import finding, findings
 from tipshare.analysis.inspection import (
     lens_in_words,
     poles_in_words,
@@ -29,9 +30,6 @@ from tipshare.analysis.inspection import (
     stream_in_words,
 )
 
-NO_MODEL = "No model is here yet. Load one at the top of the page, by its name on the Hub."
-# Panels of the small multiples; models that were added later are left out.
-MOST_PANELS = 8
 WIDEST = 1_024
 
 
@@ -67,17 +65,19 @@ class TextFigures:
 class DynamicsActions:
     """The views of the models on a shelf."""
 
-    def __init__(self, shelf: ModelShelf, cache: DynamicsCache | None = None) -> None:
+    def __init__(
+        self,
+        shelf: ModelShelf,
+        weights: ViewCache[WeightViews] | None = None,
+        texts: ViewCache[TextViews] | None = None,
+    ) -> None:
         self._shelf = shelf
-        self._cache = cache or DynamicsCache()
+        self._weights = weights or ViewCache(WeightViews)
+        self._texts = texts or ViewCache(TextViews)
 
     def of(self, visitor: str | None) -> "DynamicsActions":
         """The same actions with the models that a visitor sees."""
-        return DynamicsActions(self._shelf.of(visitor), self._cache)
-
-    def choices(self) -> list[tuple[str, str]]:
-        """Label and name of every model on the shelf."""
-        return self._shelf.choices()
+        return DynamicsActions(self._shelf.of(visitor), self._weights, self._texts)
 
     def spectra(self, product: str, t: float) -> SpectraViews:
         """One product of weights, of all models that have it."""
@@ -87,7 +87,7 @@ class DynamicsActions:
         for name in self._shelf.names()[:MOST_PANELS]:
             try:
                 entry = self._get(name)
-                views = self._cache.weights(entry)
+                views = self._weights.of(entry)
                 has = product in views.spectra
             except ValueError as error:
                 # One damaged checkpoint must not hide the others.
@@ -99,20 +99,20 @@ class DynamicsActions:
             else:
                 told.append(f"{_title(entry)} has no {product}: its mixer is a state space.")
         if not told:
-            return SpectraViews(_finding(NO_MODEL), words_figure(NO_MODEL), words_figure(NO_MODEL))
+            return SpectraViews(finding(NO_MODEL), words_figure(NO_MODEL), words_figure(NO_MODEL))
         found = [(entry, views.at(product, choice.t)) for entry, views in looked]
-        return SpectraViews(_list(told), draw_eigenvalues(found), draw_magnitudes(looked, product))
+        return SpectraViews(findings(told), draw_eigenvalues(found), draw_magnitudes(looked, product))
 
     def sensed(self, model: str | None, text: str, place: Any) -> SensedViews:
         """What the prediction after one byte depends on; place may be None for the last."""
         entry, data = self._read(model, text)
-        views = self._cache.text(entry, data)
+        views = self._texts.of(entry, data)
         sensed = views.sensitivity(self.check_place(views, place))
         left_out = ""
         if sensed.unread:
             left_out = f" The first {sensed.unread} bytes did not fit into the context."
         words = f"{_title(entry)} {html.escape(sensitivity_in_words(sensed))}{left_out}"
-        return SensedViews(sensed.place, tint_bytes(views.lens.ids, sensed), _finding(words))
+        return SensedViews(sensed.place, tint_bytes(views.lens.ids, sensed), finding(words))
 
     @staticmethod
     def check_place(views: TextViews, place: Any) -> int | None:
@@ -126,20 +126,20 @@ class DynamicsActions:
     def look(self, model: str | None, text: str) -> tuple[Entry, WeightViews, TextViews]:
         """A model with the arrays of its weights and of a text."""
         entry, data = self._read(model, text)
-        return entry, self._cache.weights(entry), self._cache.text(entry, data)
+        return entry, self._weights.of(entry), self._texts.of(entry, data)
 
     def figures(self, model: str | None, text: str, shown: str) -> TextFigures:
         """Lens and stream of a text."""
         choice = Choice(shown=shown)
         entry, data = self._read(model, text)
-        views = self._cache.text(entry, data)
+        views = self._texts.of(entry, data)
         stream = [stream_in_words(views.stream)]
         if views.poles is not None:
             stream.append(poles_in_words(views.poles))
         return TextFigures(
-            lens_words=_finding(f"{_title(entry)} {html.escape(lens_in_words(views.lens))}"),
+            lens_words=finding(f"{_title(entry)} {html.escape(lens_in_words(views.lens))}"),
             lens=draw_lens(views.lens, choice.shown),
-            stream_words=_finding(f"{_title(entry)} {html.escape(' '.join(stream))}"),
+            stream_words=finding(f"{_title(entry)} {html.escape(' '.join(stream))}"),
             updates=draw_updates(entry, views.stream),
             alignment=draw_alignment(views.stream),
         )
@@ -161,11 +161,3 @@ class DynamicsActions:
 
 def _title(entry: Entry) -> str:
     return f"<em>{html.escape(entry.label)}</em>:"
-
-
-def _finding(words: str) -> str:
-    return f'<p class="finding">{words}</p>'
-
-
-def _list(sentences: list[str]) -> str:
-    return f'<ul class="findings">{"".join(f"<li>{each}</li>" for each in sentences)}</ul>'

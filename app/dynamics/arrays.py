@@ -1,17 +1,15 @@
 """The arrays behind the Dynamics tab, computed when they are first asked for and kept for the next view."""
 
-import threading
 from collections import OrderedDict
 from functools import cached_property
 
 import numpy as np
 
-from app.shelf import Entry, ViewsOfModel
+from app.shelf import ViewsOfModel
+from app.shelf.views import MOST_KEPT
 from tipshare import analysis
 from tipshare.model.language_model import LanguageModel
 
-# Texts, and models, whose arrays are kept; a text of 256 bytes takes about two megabytes.
-MOST_KEPT = 16
 # A click on a byte is answered at once: sensitivities follow every direction of the last stream only for texts of so
 # many positions times width, and DIRECTIONS beyond. Gradients, and with them the tint, are exact either way.
 MOST_EXACT = 16 * 256
@@ -75,30 +73,3 @@ class TextViews(ViewsOfModel):
             directions = None if size <= MOST_EXACT else DIRECTIONS
             self._sensed[place] = analysis.sensitivity(self.model, self.text, place, directions=directions)
         return self._sensed[place]
-
-
-class DynamicsCache:
-    """The views that were used last."""
-
-    def __init__(self) -> None:
-        self._weights: OrderedDict[str, WeightViews] = OrderedDict()
-        self._texts: OrderedDict[tuple[str, bytes], TextViews] = OrderedDict()
-        self._guard = threading.Lock()
-
-    def weights(self, entry: Entry) -> WeightViews:
-        """Of a model; those of another model under the same name are dropped."""
-        return self._keep(self._weights, entry.name, entry, lambda: WeightViews(entry.model))
-
-    def text(self, entry: Entry, text: bytes) -> TextViews:
-        """Of a model and a text."""
-        return self._keep(self._texts, (entry.name, text), entry, lambda: TextViews(entry.model, text))
-
-    def _keep(self, kept, key, entry, make):
-        with self._guard:
-            views = kept.pop(key, None)
-            if views is None or not views.is_of(entry.model):
-                views = make()
-            kept[key] = views
-            while len(kept) > MOST_KEPT:
-                kept.popitem(last=False)
-        return views

@@ -46,10 +46,11 @@ class Choice:
     def of_link(cls, link: Link, known_models: list[str]) -> Self:
         """The choice that a link to this tab asks for; ValueError with the value that is wrong."""
         default = cls()
+        text = link.text("text", default.text, LONGEST_TEXT)
         return cls(
             model=link.one_of("model", default.model, known_models),
-            text=link.text("text", default.text, LONGEST_TEXT),
-            place=link.number("place", default.place, 0, LONGEST_TEXT - 1),
+            text=text,
+            place=link.number("place", default.place, 0, len(text.encode("utf-8", "surrogatepass"))),
             product=link.one_of("product", default.product, PRODUCTS),
             t=link.number("t", default.t, 0.02, 1.0),
             shown=link.one_of("shown", default.shown, SHOWN.values()),

@@ -5,14 +5,14 @@ from typing import Any
 
 import gradio as gr
 
-from app.controls import as_linked
+from app.controls import as_linked, told
 from app.dynamics.actions import DynamicsActions
 from app.dynamics.api import build_api
 from app.dynamics.settings import EXAMPLE, LONGEST_TEXT, SHOWN, Choice
-from app.errors import in_words, shown_to_user
+from app.errors import shown_to_user, warn
 from app.events import CHECKED, ON_PAGE
 from app.links import Link, add_copy_button, keep_in_address
-from app.plot_style import for_page
+from app.plot_style import for_page, place_for
 from app.shelf import ModelShelf
 from tipshare.analysis.spectra import PRODUCTS
 
@@ -31,9 +31,9 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
     ready = gr.Checkbox(False, visible=False)
 
     gr.HTML(
-        '<div class="section-head"><h2>What the weights stretch and turn</h2>'
+        "<h2>What the weights stretch and turn</h2>"
         "<p>Eigenvalues of products of weights, of all models. Inside of the circle a direction shrinks, outside of it "
-        "it grows; away from the real axis it turns.</p></div>"
+        "it grows; away from the real axis it turns.</p>"
     )
     with gr.Row():
         with gr.Column(scale=1, min_width=260):
@@ -46,10 +46,10 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
             depth = gr.Slider(0.02, 1.0, value=default.t, step=0.02, label="Depth t", elem_id="dynamics-depth")
             spectra_words = gr.HTML(elem_id="dynamics-spectra-words")
         with gr.Column(scale=3, min_width=320):
-            eigenvalues = _figure("Eigenvalues in the complex plane", "dynamics-eigenvalues")
-    magnitudes = _figure("Magnitude of the eigenvalues against depth", "dynamics-magnitudes")
+            eigenvalues = place_for("Eigenvalues in the complex plane", "dynamics-eigenvalues")
+    magnitudes = place_for("Magnitude of the eigenvalues against depth", "dynamics-magnitudes")
 
-    gr.HTML('<div class="section-head"><h2>What happens to a text</h2></div>')
+    gr.HTML("<h2>What happens to a text</h2>")
     with gr.Row(equal_height=True):
         model = gr.Dropdown([], label="Model", elem_id="dynamics-model", scale=1, min_width=240)
         text = gr.Textbox(
@@ -85,20 +85,20 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
             min_width=300,
             elem_id="dynamics-shown",
         )
-    lens = _figure("If the model stopped at this depth", "dynamics-lens")
+    lens = place_for("If the model stopped at this depth", "dynamics-lens")
     stream_words = gr.HTML(elem_id="dynamics-stream-words")
     with gr.Row():
-        updates = _figure("What every depth step changes", "dynamics-updates")
-        alignment = _figure("Similarity of the hidden states of two depths (CKA)", "dynamics-alignment")
+        updates = place_for("What every depth step changes", "dynamics-updates")
+        alignment = place_for("Similarity of the hidden states of two depths (CKA)", "dynamics-alignment")
 
     def fill(request: gr.Request) -> tuple:
         """The controls as the page's address says, or as usual if it says nothing or something wrong."""
-        choices = actions.of(request.session_hash).choices()
+        choices = shelf.of(request.session_hash).choices()
         names = [name for _, name in choices]
         try:
             choice = Choice.of_link(Link(dict(request.query_params), "dynamics"), names)
         except ValueError as error:
-            gr.Warning(in_words(error))
+            warn(error)
             choice = Choice()
         chosen = choice.model or next(iter(names), None)
 
@@ -109,7 +109,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         return True, product, t, gr.update(choices=choices, value=chosen), words, choice.place, what
 
     def list_models(request: gr.Request, chosen: str | None) -> dict:
-        choices = actions.of(request.session_hash).choices()
+        choices = shelf.of(request.session_hash).choices()
         names = [name for _, name in choices]
         return gr.update(choices=choices, value=chosen if chosen in names else next(iter(names), None))
 
@@ -120,7 +120,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
 
     def draw_sensed(request: gr.Request, chosen: str | None, words: str, at: float | None) -> tuple:
         views = actions.of(request.session_hash).sensed(chosen, words, at)
-        return views.text, views.place, views.words
+        return views.text, told(at, views.place), views.words
 
     def draw_text(request: gr.Request, chosen: str | None, words: str, what: str) -> tuple:
         views = actions.of(request.session_hash).figures(chosen, words, what)
@@ -199,7 +199,14 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         **ON_PAGE,
         trigger_mode="always_last",
     )
-    shown.input(shown_to_user(draw_text), [model, text, shown], text_views, api_name="draw_lens", **ON_PAGE)
+    shown.input(
+        shown_to_user(draw_text),
+        [model, text, shown],
+        text_views,
+        api_name="draw_lens",
+        **ON_PAGE,
+        trigger_mode="always_last",
+    )
     place.input(
         shown_to_user(draw_sensed),
         [model, text, place],
@@ -208,7 +215,3 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         **ON_PAGE,
         trigger_mode="always_last",
     )
-
-
-def _figure(label: str, elem_id: str) -> gr.Plot:
-    return gr.Plot(label=label, elem_id=elem_id, elem_classes="figure", min_width=320)

@@ -5,18 +5,16 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from app.gates.arrays import ViewCache
+from app.gates.arrays import DepthViews
 from app.gates.depth_figures import draw_norms, draw_path, draw_predictions, draw_similarity
 from app.gates.figures import ORDERS, Looked, draw_at_depth, draw_curves, draw_distributions, draw_heat_map
-from app.gates.words import finding, gates_in_words, path_in_words, scales_in_words, similarity_in_words, what_is_shown
+from app.gates.words import gates_in_words, path_in_words, scales_in_words, similarity_in_words, what_is_shown
 from app.places import NAMES
-from app.plot_style import words_figure
-from app.shelf import ModelShelf
+from app.plot_style import MOST_PANELS, NO_MODEL, words_figure
+from app.shelf import ModelShelf, ViewCache
+from app.style import finding
 from tipshare.analysis import hidden_path
 
-NO_MODEL = "No model is here yet. Load one at the top of the page, by its name on the Hub."
-# Panels of the small multiples; models that were added later are left out.
-MOST_PANELS = 8
 LONGEST_PROMPT = 10_000
 
 
@@ -37,23 +35,18 @@ class GateViews:
 class GateActions:
     """The views of the models on a shelf."""
 
-    def __init__(self, shelf: ModelShelf, cache: ViewCache | None = None) -> None:
+    def __init__(self, shelf: ModelShelf, cache: ViewCache[DepthViews] | None = None) -> None:
         self._shelf = shelf
-        self._cache = cache or ViewCache()
+        self._cache = cache or ViewCache(DepthViews)
 
     def of(self, visitor: str | None) -> "GateActions":
         """The same actions with the models that a visitor sees."""
         return GateActions(self._shelf.of(visitor), self._cache)
 
-    def choices(self) -> list[tuple[str, str]]:
-        """Label and name of every model on the shelf; a model that cannot be opened goes by its name."""
-        return [(self._label(name), name) for name in self._shelf.names()]
-
     def default(self) -> str | None:
         """The model to begin with: the first one with gates."""
-        names = self._shelf.names()
-        gated = [name for name in names if self._weights(name) == "gated"]
-        return next(iter([*gated, *names]), None)
+        gated = [each.name for each in self._shelf.listings() if each.config.weights == "gated"]
+        return next(iter([*gated, *self._shelf.names()]), None)
 
     def views(self, model: str | None, other: str | None, name: str | None, order: str, colour: str) -> GateViews:
         """Heat map, curves and distributions of one place, of one model or of two."""
@@ -122,18 +115,6 @@ class GateActions:
         wanted = list(dict.fromkeys(name for name in names if name))
         entries = [self._shelf.get(name) for name in wanted]
         return [(entry, self._cache.of(entry)) for entry in entries]
-
-    def _label(self, name: str) -> str:
-        try:
-            return self._shelf.describe(name).label
-        except ValueError:
-            return name
-
-    def _weights(self, name: str) -> str | None:
-        try:
-            return self._shelf.describe(name).config.weights
-        except ValueError:
-            return None
 
 
 def _have_gates(looked: Looked) -> bool:

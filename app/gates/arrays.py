@@ -1,8 +1,6 @@
 """The arrays behind the Gates tab, computed once per model and cached."""
 
 import itertools
-import threading
-from collections import OrderedDict
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +9,6 @@ from app.shelf import Entry, ViewsOfModel
 from tipshare import analysis
 from tipshare.model.depth import depths, turns_of_time
 
-# Models whose arrays are kept; a default one takes about a megabyte.
-MOST_KEPT = 16
 # A record with more depth steps than this is not one of ours.
 MOST_DRAWN = 1_000
 
@@ -66,22 +62,3 @@ class DepthViews(ViewsOfModel):
     def is_curve(self) -> bool:
         """Whether the model has weights between its depth steps."""
         return self.model.config.is_continuous
-
-
-class ViewCache:
-    """The views of the models that were used last."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[str, DepthViews] = OrderedDict()
-        self._guard = threading.Lock()
-
-    def of(self, entry: Entry) -> DepthViews:
-        """The views of a model; those of another model under the same name are dropped."""
-        with self._guard:
-            views = self._kept.pop(entry.name, None)
-            if views is None or not views.is_of(entry.model):
-                views = DepthViews(entry.model)
-            self._kept[entry.name] = views
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
-        return views

@@ -10,10 +10,9 @@ from plotly.subplots import make_subplots
 
 from app.gates.arrays import DepthViews, untrained_stretches
 from app.places import NAMES
-from app.plot_style import SYMBOLS, TEXT, colour_bar, diverging, dress, new_figure, plain, transparent, words_figure
+from app.plot_style import TEXT, colour_bar, diverging, dress, new_figure, plain, symbol_of, transparent, words_figure
 from app.shelf import Entry
 from tipshare.analysis import UnitValues
-from tipshare.kinds import mark_of
 
 ORDERS = {"as stored": "stored", "by mean value": "value", "by change along depth": "change"}
 COLOURS = {"value": "value", "difference from the unit's mean": "difference"}
@@ -36,11 +35,16 @@ def order_units(values: np.ndarray, order: str) -> np.ndarray:
     raise ValueError(f"order={order!r} is not one of {', '.join(ORDERS.values())}")
 
 
+def _having(looked: Looked, name: str) -> Looked:
+    """Those that have a place."""
+    return [(entry, views) for entry, views in looked if name in views.units.names]
+
+
 def draw_heat_map(looked: Looked, name: str, order: str = "value", colour: str = "value") -> go.Figure:
     """Depth steps down, units across; one panel per model. Panels of the same kind of values share a colour scale."""
     if colour not in COLOURS.values():
         raise ValueError(f"colour={colour!r} is not one of {', '.join(COLOURS.values())}")
-    panels = [(entry, views.units) for entry, views in looked if name in views.units.names]
+    panels = [(entry, views.units) for entry, views in _having(looked, name)]
     if not panels:
         return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
     figure = make_subplots(
@@ -105,17 +109,16 @@ def _axis_number(number: int) -> str:
     return f"coloraxis{number + 1 if number else ''}"
 
 
-def draw_curves(looked: Looked, name: str, t: float | None = None) -> go.Figure:
+def draw_curves(looked: Looked, name: str) -> go.Figure:
     """Mean and middle 80 % of the units over continuous t, with marks at the model's depth steps.
 
     Stretches of t that training did not cover are shaded; of two models, where it is so for both.
     """
+    looked = _having(looked, name)
+    if not looked:
+        return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
     figure = new_figure(320)
-    lines = ("solid", "dash")
-    drawn = 0
-    for entry, views in looked:
-        if name not in views.units.names:
-            continue
+    for place, (entry, views) in enumerate(looked):
         values, dots = views.curve.of(name), views.units.of(name)
         low, high = np.percentile(values, [10, 90], axis=1)
         depth = views.curve.t
@@ -129,7 +132,7 @@ def draw_curves(looked: Looked, name: str, t: float | None = None) -> go.Figure:
             hoverinfo="skip",
             showlegend=False,
         )
-        line = {"color": entry.colour, "width": 2, "dash": lines[drawn % 2] if views.is_curve else "dot"}
+        line = {"color": entry.colour, "width": 2, "dash": ("dash" if place else "solid") if views.is_curve else "dot"}
         figure.add_scatter(
             x=depth,
             y=values.mean(axis=1),
@@ -142,15 +145,12 @@ def draw_curves(looked: Looked, name: str, t: float | None = None) -> go.Figure:
             x=views.units.t,
             y=dots.mean(axis=1),
             mode="markers",
-            marker={"color": entry.colour, "size": 9, "symbol": _symbol(entry)},
-            name="depth steps" if drawn == 0 else "",
-            showlegend=drawn == 0,
+            marker={"color": entry.colour, "size": 9, "symbol": symbol_of(entry.kind)},
+            name="" if place else "depth steps",
+            showlegend=not place,
             hovertemplate="depth step at t = %{x:.2f}, mean %{y:.3f}<extra></extra>",
         )
-        drawn += 1
-    if not drawn:
-        return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
-    _shade(figure, [entry for entry, views in looked if name in views.units.names])
+    _shade(figure, [entry for entry, _ in looked])
     units = looked[0][1].units
     meaning = "before training" if units.are_gates else "mean along depth"
     figure.add_hline(
@@ -158,8 +158,6 @@ def draw_curves(looked: Looked, name: str, t: float | None = None) -> go.Figure:
         line={"dash": "dot", "width": 1, "color": TEXT},
         annotation={"text": f"{meaning}: {units.unchanged:.2f}", "font": {"size": 11}, "xanchor": "right"},
     )
-    if t is not None:
-        figure.add_vline(t, line={"width": 1, "color": TEXT})
     figure.update_xaxes(title="depth t", range=[0, 1.03])
     figure.update_yaxes(title=_axis_name(views.units for _, views in looked))
     return figure
@@ -184,10 +182,11 @@ def _shade(figure: go.Figure, entries: list[Entry]) -> None:
 
 def draw_distributions(looked: Looked, name: str) -> go.Figure:
     """How the units are spread at every depth step."""
+    looked = _having(looked, name)
+    if not looked:
+        return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
     figure = new_figure(320)
     for entry, views in looked:
-        if name not in views.units.names:
-            continue
         values = views.units.of(name)
         figure.add_violin(
             x=np.repeat([f"{t:.2f}" for t in views.units.t], values.shape[1]),
@@ -200,8 +199,6 @@ def draw_distributions(looked: Looked, name: str) -> go.Figure:
             spanmode="hard",
             hoverinfo="y",
         )
-    if not figure.data:
-        return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
     figure.update_layout(violinmode="group", violingap=0.15)
     figure.update_xaxes(title="depth t", type="category", showgrid=False)
     figure.update_yaxes(title=_axis_name(views.units for _, views in looked))
@@ -248,7 +245,3 @@ def _axis_of(order: str) -> str:
     return {"stored": "units, as stored", "value": "units, by mean value", "change": "units, by change along depth"}[
         order
     ]
-
-
-def _symbol(entry: Entry) -> str:
-    return SYMBOLS[mark_of(entry.kind)]

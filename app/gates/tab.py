@@ -7,14 +7,14 @@ import gradio as gr
 from gradio.components.plot import PlotData
 
 from app.controls import as_linked, told
-from app.errors import in_words, shown_to_user
+from app.errors import shown_to_user, warn
 from app.events import ON_PAGE
 from app.gates.actions import LONGEST_PROMPT, GateActions
 from app.gates.api import build_api
 from app.gates.figures import COLOURS, ORDERS
 from app.links import Link, add_copy_button, keep_in_address
 from app.places import MEANINGS, NAMES
-from app.plot_style import for_page
+from app.plot_style import for_page, place_for
 from app.shelf import ModelShelf
 
 NOBODY = ""
@@ -44,10 +44,10 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
             add_copy_button("gates-link")
         with gr.Column(scale=3, min_width=320):
             words = gr.HTML(elem_id="gates-words")
-            heat_map = _figure("Every unit at every depth step", "gates-heat-map")
+            heat_map = place_for("Every unit at every depth step", "gates-heat-map")
     with gr.Row():
-        curves = _figure("Mean and middle 80 % over continuous t", "gates-curves")
-        spread = _figure("Distribution at every depth step", "gates-distributions")
+        curves = place_for("Mean and middle 80 % over continuous t", "gates-curves")
+        spread = place_for("Distribution at every depth step", "gates-distributions")
     with gr.Row():
         with gr.Column(scale=1, min_width=260):
             depth = gr.Slider(0.02, 1.0, value=DEPTH, step=0.02, label="Depth t", elem_id="gates-depth")
@@ -56,9 +56,9 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
                 "the others have weights at every t, also between the depths they were trained at.</p>"
             )
         with gr.Column(scale=3, min_width=320):
-            at_depth = _figure("All places at this depth", "gates-at-depth")
+            at_depth = place_for("All places at this depth", "gates-at-depth")
 
-    gr.HTML('<div class="section-head"><h2>How different are the layers really?</h2></div>')
+    gr.HTML("<h2>How different are the layers really?</h2>")
     with gr.Row():
         with gr.Column(scale=1, min_width=260):
             weight = gr.Dropdown(
@@ -67,26 +67,26 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         with gr.Column(scale=3, min_width=320):
             weight_words = gr.HTML(elem_id="gates-weight-words")
     with gr.Row():
-        similarity = _figure("How far apart depth steps are: 1 - cosine", "gates-similarity")
-        norms = _figure("Norm of the weights along depth", "gates-norms")
+        similarity = place_for("How far apart depth steps are: 1 - cosine", "gates-similarity")
+        norms = place_for("Norm of the weights along depth", "gates-norms")
 
     gr.HTML(
-        '<div class="section-head"><h2>A prompt on its way through depth</h2>'
+        "<h2>A prompt on its way through depth</h2>"
         "<p>What would the model say if it stopped here? The final norm and the head, applied to the hidden state of "
-        "the last byte after every depth step.</p></div>"
+        "the last byte after every depth step.</p>"
     )
     with gr.Row(equal_height=True):
         prompt = gr.Textbox(PROMPT, label="Prompt", lines=1, scale=4, min_width=240, elem_id="gates-prompt")
         go_on = gr.Button("Follow it", variant="primary", scale=1, min_width=120, elem_id="gates-follow")
     path_words = gr.HTML(elem_id="gates-path-words")
     with gr.Row():
-        predictions = _figure("Next byte if it stopped here", "gates-predictions")
-        path = _figure("Hidden state of the last byte", "gates-path")
+        predictions = place_for("Next byte if it stopped here", "gates-predictions")
+        path = place_for("Hidden state of the last byte", "gates-path")
 
     def list_models(request: gr.Request, chosen: str | None, compared: str | None) -> list[Any]:
         """The lists of models; what a link asks for when they are listed first."""
         mine = actions.of(request.session_hash)
-        choices = mine.choices()
+        choices = shelf.of(request.session_hash).choices()
         names = [name for _, name in choices]
         others: Sequence[Any] = [gr.skip()] * len(controls)
         if chosen is None:
@@ -95,7 +95,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
                 chosen, compared, *_ = link
                 others = as_linked(link[2:], read_link(Link({}, "gates"), names)[2:])
             except ValueError as error:
-                gr.Warning(in_words(error))
+                warn(error)
         return [
             gr.update(choices=choices, value=chosen if chosen in names else mine.default()),
             gr.update(choices=[("nothing", NOBODY), *choices], value=compared if compared in names else NOBODY),
@@ -179,10 +179,6 @@ def read_link(link: Link, models: Sequence[str]) -> list[Any]:
         link.one_of("weight", ALL_WEIGHTS, NAMES),
         link.text("prompt", PROMPT, LONGEST_PROMPT),
     ]
-
-
-def _figure(label: str, elem_id: str) -> gr.Plot:
-    return gr.Plot(label=label, elem_id=elem_id, elem_classes="figure", min_width=320)
 
 
 def _places(names: tuple[str, ...]) -> list[tuple[str, str]]:

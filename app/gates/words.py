@@ -8,15 +8,11 @@ from app.gates.arrays import DepthViews
 from app.places import NAMES
 from app.shelf import Entry
 from tipshare.analysis import HiddenPath, UnitValues
+from tipshare.analysis.inspection import byte_name
 from tipshare.kinds import SOURCES
 
 # A unit whose values along depth differ by less than this is counted as constant.
 STILL = 0.01
-
-
-def finding(*sentences: str) -> str:
-    """Sentences as one paragraph of the page."""
-    return f'<p class="finding">{" ".join(each for each in sentences if each)}</p>'
 
 
 def what_is_shown(entry: Entry, units: UnitValues) -> str:
@@ -108,10 +104,7 @@ def path_in_words(entry: Entry, path: HiddenPath) -> str:
 
 def byte_label(byte: int) -> str:
     """A byte as a reader sees it: its character, a name for blanks, or two hexadecimal digits."""
-    named = {0x20: "space", 0x0A: "newline", 0x09: "tab", 0x0D: "return"}
-    if byte in named:
-        return named[byte]
-    return chr(byte) if 0x20 < byte < 0x7F else f"0x{byte:02X}"
+    return byte_name(byte).strip("\u201c\u201d")
 
 
 def _label(entry: Entry) -> str:

@@ -1,6 +1,5 @@
 """The actions of the Generate tab."""
 
-import contextlib
 import dataclasses
 import json
 import math
@@ -9,16 +8,17 @@ from typing import Any
 
 import gradio as gr
 
+from app.controls import texts, whole_number
 from app.generate.active_runs import Runs
 from app.generate.blind import question
-from app.generate.cards import lay_out, show_foot, show_head, show_prompt
+from app.generate.cards import lay_out, show_head, show_texts
 from app.generate.claim import show_claim
-from app.generate.dial import DEEPEST, usual_steps
+from app.generate.dial import on_dial, usual_steps
 from app.generate.examples import show_examples
 from app.generate.passage import gates_of, show_passage
-from app.generate.settings import MOST_MODELS, PARAMETERS, WritingRequest, read_query
+from app.generate.settings import MOST_MODELS, PARAMETERS, SAMPLING, WritingRequest, read_query
 from app.generate.streaming import Column, write_in_turns
-from app.shelf import Listing, ModelShelf
+from app.shelf import ModelShelf
 
 NOTHING_HERE = "No model is here yet: load one from the Hub (top of the page), or train one (see About)."
 # The name of this tab in the page's address.
@@ -36,11 +36,13 @@ class GenerateActions:
         return GenerateActions(self.shelf.of(request.session_hash), self.runs)
 
     def open_page(self, request: gr.Request) -> list[Any]:
-        """The controls as set in the page's address, cards, their first texts, a run to start, and the examples' timer.
+        """The controls as set in the page's address, cards, their first texts, a run to start, the examples' timer, and
+        whether the settings are open.
 
         A link with settings of this tab brings its texts too: they are written again. Other pages open with examples.
         """
         names, query = self.shelf.names(), dict(request.query_params)
+        query = query if query.get("tab", TAB) == TAB else {}
         wanted, note = None, "" if names else NOTHING_HERE
         try:
             wanted = read_query(query, names) if names else None
@@ -50,31 +52,28 @@ class GenerateActions:
         # Controls that the address does not set are left alone: the visitor may have begun to type.
         values = {name: getattr(wanted, name) if wanted and name in query else gr.skip() for name in PARAMETERS}
         values["models"] = gr.CheckboxGroup(choices=self.shelf.choices(), value=models)
-        steps = wanted.steps if wanted and wanted.steps else self.dial()
-        values["steps"] = min(steps, DEEPEST)
+        values["steps"] = steps = on_dial(wanted.steps) if wanted and wanted.steps else self.dial()
         cards, examples = self.lay_out(models, steps, note), show_examples(self.measured, note)
-        if wanted and query.get("tab", TAB) == TAB:
+        if wanted:
             values["prompt"] = wanted.prompt
-            return [*values.values(), cards, gr.skip(), self._as_controls(wanted), gr.skip()]
-        return [*values.values(), cards, examples, gr.skip(), gr.Timer(active=not self.measured.has_all_examples)]
+            settings = gr.Accordion(open=True) if set(query) & set(SAMPLING) else gr.skip()
+            linked = dataclasses.replace(wanted, steps=steps)
+            return [*values.values(), cards, gr.skip(), json.dumps(linked.as_values()), gr.skip(), settings]
+        timer = gr.Timer(active=not self.measured.has_all_examples)
+        return [*values.values(), cards, examples, gr.skip(), timer, gr.skip()]
 
     def look_for_examples(self) -> list[Any]:
         """The examples for a page that was opened before they were written."""
         done = self.measured.has_all_examples
         return [show_examples(self.measured), gr.Timer(active=False) if done else gr.skip()]
 
-    def _as_controls(self, wanted: WritingRequest) -> str:
-        """The values of the controls after a link was opened, as JSON."""
-        shown = dataclasses.replace(wanted, steps=min(wanted.steps or self.dial(), DEEPEST))
-        return json.dumps([shown.as_json()[name] for name in PARAMETERS])
-
     def dial(self) -> int:
         """Where the dial for depth stands at first."""
-        return usual_steps(list(self._bundled()))
+        return usual_steps(list(self.shelf.listings()))
 
     def show_opening(self) -> list[str]:
         """The claim with its bars, and the question of the blind test, from the bundled models."""
-        listings = list(self._bundled())
+        listings = list(self.shelf.listings())
         return [show_claim(listings), question(listings)]
 
     def show_passage(self) -> str:
@@ -82,16 +81,16 @@ class GenerateActions:
         return self.measured.once("passage", self._draw_passage)
 
     def _draw_passage(self) -> str:
-        gated = [each for each in self._bundled() if each.config.weights == "gated"]
+        gated = [each for each in self.shelf.listings() if each.config.weights == "gated"]
         best = min(gated, key=lambda each: math.inf if each.loss is None else each.loss, default=None)
         try:
             return show_passage(gates_of(self.shelf.get(best.name)) if best else None)
         except ValueError:  # damaged weights, as the model's card says
             return show_passage(None)
 
-    def choose(self, models: Sequence[str] | None, steps: int) -> dict[str, Any]:
+    def choose(self, models: Any, steps: Any) -> dict[str, Any]:
         """Cards of the chosen models, in which texts stay; and a message if there are too many models or none."""
-        chosen = list(models or ())
+        chosen, steps = texts("models", models), whole_number("depth steps", steps)
         note = ""
         if not chosen:
             note = "Choose at least one model." if self.shelf.names() else NOTHING_HERE
@@ -136,26 +135,16 @@ class GenerateActions:
 
     def clear(self, visitor: str) -> dict[str, Any]:
         """No text in any card, and none to come."""
-        return {"run": self.runs.announce(visitor), "line": "", "texts": [], "result": None}
+        return {"run": self.runs.announce(visitor, is_to_come=False), "line": "", "texts": [], "result": None}
 
     def lay_out(self, models: Sequence[str], steps: int, note: str = "") -> dict[str, Any]:
         return lay_out(self.shelf, self.measured, models[:MOST_MODELS], steps, note)
 
-    def _bundled(self) -> Iterator[Listing]:
-        for name in self.shelf.names():
-            with contextlib.suppress(ValueError):  # a damaged checkpoint says so on its card
-                yield self.shelf.describe(name)
-
 
 def show_run(number: int, wanted: WritingRequest, columns: list[Column], line: str) -> dict[str, Any]:
     """A run as the cards show it; everything as JSON once it is over."""
-    prompt = show_prompt(wanted.prompt)
-    texts = [
-        {"name": column.name, "text": prompt + column.shown, "foot": show_foot(column), "state": column.state}
-        for column in columns
-    ]
     result = summarise(wanted, columns) if is_over(columns) else None
-    return {"run": number, "line": line, "texts": texts, "result": result}
+    return {"run": number, "line": line, "texts": show_texts(wanted.prompt, columns), "result": result}
 
 
 def summarise(wanted: WritingRequest, columns: list[Column], *, with_bytes: bool = True) -> dict[str, Any]:

@@ -34,13 +34,16 @@ class Runs:
         # The latest number of each visitor, and whether its run has yet to begin.
         self._latest: OrderedDict[str, tuple[int, bool]] = OrderedDict()
 
-    def announce(self, visitor: str) -> int:
-        """The number of a run to come. An earlier run of the visitor is asked to end; in the queue, it never begins."""
+    def announce(self, visitor: str, *, is_to_come: bool = True) -> int:
+        """The number of a run to come, or of a page without texts.
+
+        An earlier run of the visitor is asked to end; in the queue, it never begins.
+        """
         with self._guard:
             earlier = self._stops.get(visitor)
             if earlier is not None:
                 earlier.set()
-            return self._number(visitor, is_to_come=True)
+            return self._number(visitor, is_to_come=is_to_come)
 
     def is_latest(self, visitor: str, number: int) -> bool:
         """Whether the visitor asked for no other run since this one, and did not stop it."""

@@ -1,6 +1,5 @@
 """The blind test: two texts without names, and the question which of them the smaller model wrote."""
 
-import contextlib
 import math
 import random
 from collections.abc import Sequence
@@ -100,11 +99,7 @@ def show_pair(test: BlindTest) -> str:
 
 
 def _pair(shelf: ModelShelf) -> tuple[Listing, Listing]:
-    listings = []
-    for name in shelf.names():
-        with contextlib.suppress(ValueError):  # a damaged checkpoint is left out
-            listings.append(shelf.describe(name))
-    pair = plain_and_shared(listings)
+    pair = plain_and_shared(list(shelf.listings()))
     if pair is None:
         raise ValueError("the blind test needs a plain transformer and a smaller model, with their records")
     return pair

@@ -1,5 +1,6 @@
 """The card of a model: its name, size, loss and speed, its text as it grows, and its progress."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -103,6 +104,14 @@ def show_prompt(prompt: str) -> str:
     return f'<span class="prompt">{cut}{escape(tail)}</span>' if tail else ""
 
 
+def show_texts(prompt: str, columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """What the models wrote after a prompt, as the cards take it."""
+    head = show_prompt(prompt)
+    return [
+        {"name": each.name, "text": head + each.shown, "foot": show_foot(each), "state": each.state} for each in columns
+    ]
+
+
 def show_foot(column: Column) -> str:
     """State, speed and time to the first byte, and a note if the prompt is longer than the context."""
     parts = [f'<span class="state {column.state}">{column.state}</span>']
@@ -121,6 +130,13 @@ def show_foot(column: Column) -> str:
         read = f"only its last {column.context:,} bytes are read"
         note = f'<p class="note">The prompt is longer than the context: {read}.</p>'
     return f'<div class="card-foot">{"".join(parts)}</div>{note}'
+
+
+def show_dots(shelf: ModelShelf) -> str:
+    """A style sheet for the list of models: the dot before each has the colour of its kind."""
+    names = [name for name in shelf.names() if re.fullmatch(r"[\w./-]+", name, re.ASCII)]
+    rules = [f'#models input[name="{name}"] + span::before {{ background: {shelf.colour(name)}; }}' for name in names]
+    return f"<style>{' '.join(rules)}</style>"
 
 
 def show_line(text: str) -> str:

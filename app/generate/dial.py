@@ -16,7 +16,12 @@ def usual_steps(listings: Sequence[Listing]) -> int:
     """Where the dial stands at first: the number that most models whose depth is free were trained with."""
     counts = Counter(each.config.steps for each in listings if each.config.is_continuous)
     usual = counts.most_common(1)[0][0] if counts else NO_MODEL
-    return min(max(usual, SHALLOWEST), DEEPEST)
+    return on_dial(usual)
+
+
+def on_dial(steps: int) -> int:
+    """The nearest number that the dial has."""
+    return min(max(steps, SHALLOWEST), DEEPEST)
 
 
 def steps_of(listing: Listing, steps: int) -> int:

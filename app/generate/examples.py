@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from app.generate.cards import show_foot, show_prompt
+from app.generate.cards import show_texts
 from app.generate.dial import usual_steps
 from app.generate.measured import Measured
 from app.generate.settings import WritingRequest
@@ -27,10 +27,7 @@ def write_examples(shelf: ModelShelf, measured: Measured, names: Sequence[str]) 
 
 def show_examples(measured: Measured, note: str = "") -> dict[str, Any]:
     """The examples that there are, in the form of a run."""
-    texts = [
-        {"name": each.name, "text": show_prompt(FIRST) + each.shown, "foot": show_foot(each), "state": each.state}
-        for each in measured.examples()
-    ]
+    texts = show_texts(FIRST, measured.examples())
     line = "An example of each model, from this server. Generate writes more; a prompt below the box starts at once."
     waiting = (
         "The models are loading: examples come with them. Generate works already, after some seconds of compiling."

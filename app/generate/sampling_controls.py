@@ -7,7 +7,8 @@ from gradio.components import Component
 
 from app.events import QUICK
 from app.generate.dial import DEEPEST, SHALLOWEST
-from app.generate.settings import MOST_BYTES, MOST_SEED, WritingRequest
+from app.generate.settings import MOST_SEED, WritingRequest
+from app.shelf.limits import LONGEST_WRITING
 from tipshare.text.tokenizer import BYTES
 
 ANY = ("any",)
@@ -28,13 +29,13 @@ def build_dial(steps: int) -> gr.Slider:
     )
 
 
-def build_sampling_controls() -> list[Component]:
-    """An accordion with the other controls; returns them."""
+def build_sampling_controls() -> tuple[gr.Accordion, list[Component]]:
+    """An accordion with the other controls; returns it and them."""
     default = WritingRequest(models=ANY)
-    with gr.Accordion("Settings", open=False, elem_id="settings"):
+    with gr.Accordion("Settings", open=False, elem_id="settings") as settings:
         with gr.Row():
             length = gr.Slider(
-                1, MOST_BYTES, default.length, step=1, label="Length", info="bytes that each model writes"
+                1, LONGEST_WRITING, default.length, step=1, label="Length", info="bytes that each model writes"
             )
             temperature = gr.Slider(
                 0, 2, default.temperature, step=0.05, label="Temperature", info="0 always takes the most probable byte"
@@ -57,7 +58,7 @@ def build_sampling_controls() -> list[Component]:
         with gr.Row():
             penalty = gr.Slider(1, 2, default.penalty, step=0.01, label="Repetition penalty", info="1 changes nothing")
     dice.click(draw_seed, None, seed, api_name="draw_seed", **QUICK)
-    return [temperature, top_k, top_p, min_p, penalty, length, seed]
+    return settings, [temperature, top_k, top_p, min_p, penalty, length, seed]
 
 
 def draw_seed() -> int:

@@ -9,12 +9,10 @@ import numpy as np
 from app.generate.settings import MOST_MODELS
 from app.generate.tinted import escape, tint_text
 from app.shelf import Listing, ModelShelf
+from app.shelf.limits import LONGEST_SCORED
 from tipshare.analysis.scoring import Score
 from tipshare.generation.pieces import ByteInfo
 from tipshare.text.tokenizer import to_bytes
-
-# Some seconds for four models on two cores.
-MOST_BYTES = 4_000
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,8 @@ def score_in_turns(shelf: ModelShelf, text: str, models: Sequence[str]) -> Itera
     if not text:
         raise ValueError("there is no text to score: paste one first")
     count = len(to_bytes(text))
-    if count > MOST_BYTES:
-        raise ValueError(f"the text has {count:,} bytes: this page scores at most {MOST_BYTES:,}; shorten it")
+    if count > LONGEST_SCORED:
+        raise ValueError(f"the text has {count:,} bytes: this page scores at most {LONGEST_SCORED:,}; shorten it")
     if not 1 <= len(models) <= MOST_MODELS:
         raise ValueError(f"{len(models)} models are chosen: choose one to {MOST_MODELS}")
     scored = [Scored(shelf.describe(name), None) for name in models]

@@ -7,20 +7,21 @@ from typing import Any, Self
 from urllib.parse import urlencode
 
 from app.controls import text, texts, whole_number
+from app.shelf.limits import LONGEST_WRITING, MOST_DEPTH_STEPS
 from tipshare.generation.sampling import Sampling
 from tipshare.text.tokenizer import BYTES
 from tipshare.validation import check_whole
 
 MOST_MODELS = 4
-MOST_BYTES = 2_000
-MOST_STEPS = 24
 MOST_SEED = 2**31 - 1
 # A prompt longer than a model's context is cut, with a note; this only limits the size of a request.
 MOST_PROMPT = 1_000_000
 # Browsers and proxies take longer addresses, but they are awkward to paste.
 MOST_LINK = 4_000
 
-PARAMETERS = ("prompt", "models", "temperature", "top_k", "top_p", "min_p", "penalty", "length", "seed", "steps")
+# Those that are under "Settings", and all in the order of the page's controls.
+SAMPLING = ("temperature", "top_k", "top_p", "min_p", "penalty", "length", "seed")
+PARAMETERS = ("prompt", "models", *SAMPLING, "steps")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +52,8 @@ class WritingRequest:
             raise ValueError(f"a model is chosen twice: {', '.join(self.models)[:200]}")
         if len(self.prompt) > MOST_PROMPT:
             raise ValueError(f"the prompt has {len(self.prompt):,} characters: give at most {MOST_PROMPT:,}")
-        check_whole("length", self.length, 1, MOST_BYTES)
-        check_whole("depth steps", self.steps, 0, MOST_STEPS)
+        check_whole("length", self.length, 1, LONGEST_WRITING)
+        check_whole("depth steps", self.steps, 0, MOST_DEPTH_STEPS)
         check_whole("seed", self.seed, 0, MOST_SEED)
         check_whole("top-k", self.top_k, 0, BYTES.size)
         self.sampling()
@@ -91,6 +92,10 @@ class WritingRequest:
 
     def as_json(self) -> dict[str, Any]:
         return {**dataclasses.asdict(self), "models": list(self.models)}
+
+    def as_values(self) -> list[Any]:
+        """The values of the page's controls, in the order of PARAMETERS."""
+        return [self.as_json()[name] for name in PARAMETERS]
 
 
 def read_query(query: Mapping[str, str], known_models: list[str]) -> WritingRequest | None:

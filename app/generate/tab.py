@@ -1,28 +1,26 @@
 """The Generate tab: several models continue one prompt, each in a card of its own."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import gradio as gr
 
+from app.controls import texts, told
 from app.errors import shown_to_user
 from app.events import CHECKED, ON_PAGE, QUICK, TURNS
 from app.generate.actions import GenerateActions
 from app.generate.active_runs import Runs
 from app.generate.api import build_api
-from app.generate.blind import NAMES, BlindTest, answer, ask, show_pair
-from app.generate.cards import bare_cards, build_cards, show_legend, show_line
+from app.generate.cards import bare_cards, build_cards, show_dots, show_legend, show_line
 from app.generate.dial import NO_MODEL
 from app.generate.examples import FIRST, PROMPTS
 from app.generate.passage import show_passage
 from app.generate.sampling_controls import build_dial, build_sampling_controls, draw_seed
-from app.generate.scoring import MOST_BYTES as MOST_SCORED_BYTES
-from app.generate.scoring import score_in_turns, show_scores
+from app.generate.sections import build_blind_section, build_score_section
 from app.generate.settings import MOST_MODELS, PARAMETERS, WritingRequest
 from app.shelf import ModelShelf
 
-TO_SCORE = " The tower was built in 1889 , and for forty @-@ one years it was the tallest structure in the world . \n"
 # Seconds between two looks for examples that are still being written.
 LOOK_EVERY = 3.0
 
@@ -59,6 +57,7 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
         container=False,
         elem_id="models",
     )
+    dots = gr.HTML(show_dots(shelf), visible="hidden")
     with gr.Row(elem_id="above-cards"):
         line = gr.HTML(show_line(""), elem_id="line", scale=3)
         tinted = gr.Checkbox(True, label="Tint by surprise", container=False, min_width=150, scale=0, elem_id="tinted")
@@ -69,9 +68,10 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
         clear = gr.Button("Clear", size="sm", min_width=60, scale=0)
         link = gr.Button("Copy link", size="sm", min_width=80, scale=0)
         download = gr.Button("Download JSON", size="sm", min_width=110, scale=0)
-    controls = [prompt, models, *build_sampling_controls(), steps]
-    blind_head = _build_blind_section(actions)
-    _build_score_section(shelf, models)
+    settings, sampling = build_sampling_controls()
+    controls = [prompt, models, *sampling, steps]
+    blind_head = build_blind_section(actions)
+    build_score_section(shelf, models)
     # The number of the visitor's latest run, the settings of a link that was opened, and the address of a new link.
     number, linked, query = (gr.Textbox(visible=False) for _ in range(3))
 
@@ -108,12 +108,14 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
         What a link asks for is given by `linked`, since the controls may not have taken its values yet.
         """
         inputs = controls if linked is None else [linked]
+        # Without Gradio's checks, what a control cannot have and models that are gone are answered in our words.
         prepared = start(
             shown_to_user(on_prepare if linked is None else prepare_linked),
             inputs,
             [cards, stream, number],
             api_name=f"prepare_{name}",
             trigger_mode=trigger_mode,
+            preprocess=False,
             **CHECKED,
         )
         prepared.success(
@@ -121,9 +123,11 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
             [number, *inputs],
             stream,
             api_name=name,
-            trigger_mode="multiple",
+            # While one waits in line, what comes after it waits on the page, as one request.
+            trigger_mode="always_last",
             show_progress="minimal",
             show_progress_on=line,
+            preprocess=False,
             **ON_PAGE,
             **TURNS,
         )
@@ -138,9 +142,15 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
     stop.click(on_stop, None, stream, api_name="stop", **QUICK)
     clear.click(on_clear, None, [prompt, stream], api_name="clear", **QUICK)
     models.input(
-        on_choose, [models, steps], cards, api_name="choose_models", **{**QUICK, "trigger_mode": "always_last"}
+        shown_to_user(on_choose),
+        [models, steps],
+        cards,
+        api_name="choose_models",
+        trigger_mode="always_last",
+        preprocess=False,
+        **QUICK,
     )
-    link.click(shown_to_user(make_link), controls, query, api_name="link", **CHECKED).success(
+    link.click(shown_to_user(make_link), controls, query, api_name="link", preprocess=False, **CHECKED).success(
         None, query, None, js="(query) => tipshare.copyLink(query)"
     )
     download.click(None, None, None, js="() => tipshare.cards.download()")
@@ -148,16 +158,19 @@ def build_generate_tab(demo: gr.Blocks, tab: gr.Tab, shelf: ModelShelf, runs: Ru
     build_api(actions)
     timer = gr.Timer(LOOK_EVERY, active=False)
     timer.tick(actions.look_for_examples, None, [stream, timer], api_name="look_for_examples", **QUICK)
-    demo.load(on_open, None, [*controls, cards, stream, linked, timer], api_name="open_page", **QUICK)
+    demo.load(on_open, None, [*controls, cards, stream, linked, timer, settings], api_name="open_page", **QUICK)
     demo.load(actions.show_opening, None, [claim, blind_head], api_name="opening", **QUICK)
     demo.load(actions.show_passage, None, passage, api_name="passage", **QUICK)
 
-    def refresh_models(request: gr.Request, chosen: list[str]) -> gr.CheckboxGroup:
-        return gr.CheckboxGroup(choices=shelf.of(request.session_hash).choices(), value=chosen)
+    def refresh_models(request: gr.Request, chosen: Any) -> tuple[dict[str, Any], str]:
+        mine = shelf.of(request.session_hash)
+        names = mine.names()
+        left = [name for name in texts("models", chosen) if name in names]
+        return told(chosen, left, choices=mine.choices()), show_dots(mine)
 
-    arrival.success(refresh_models, models, models, api_name="refresh_models", **QUICK)
-    # What the visitor trained in the meantime.
-    tab.select(refresh_models, models, models, api_name="list_models", **QUICK)
+    # What the visitor loaded or trained in the meantime, and without what is gone.
+    for event, name in ((arrival.success, "refresh_models"), (tab.select, "list_models")):
+        event(shown_to_user(refresh_models), models, [models, dots], api_name=name, preprocess=False, **QUICK)
 
 
 def _values_of(linked: str) -> list[Any]:
@@ -169,88 +182,3 @@ def _values_of(linked: str) -> list[Any]:
     if not isinstance(values, list) or len(values) != len(PARAMETERS):
         raise ValueError(f"a link's settings must be a JSON list of {len(PARAMETERS)} values")
     return values
-
-
-def _build_blind_section(actions: GenerateActions) -> gr.HTML:
-    """Lay out the blind test; returns its heading, which needs the records."""
-    head = gr.HTML("<h2>Blind test</h2>", elem_id="blind-head")
-    with gr.Row(elem_id="blind-tools"):
-        new = gr.Button("New pair", size="sm", min_width=90, scale=0, elem_id="new-pair")
-        guesses = [gr.Button(f"{name} is the smaller", size="sm", min_width=120, interactive=False) for name in NAMES]
-    verdict = gr.HTML("", elem_id="verdict")
-    pair = gr.HTML("", elem_id="pair")
-    state = gr.State(BlindTest())
-
-    def may_answer(can: bool) -> list[Any]:
-        return [gr.Button(interactive=can)] * len(guesses)
-
-    # Of the bundled models, which the question is about, whatever else a visitor has loaded.
-    def on_new(test: BlindTest) -> list[Any]:
-        test = ask(actions.shelf, actions.measured, test, PROMPTS)
-        return [test, show_pair(test), "", *may_answer(True)]
-
-    def answer_with(guess: str) -> Callable[..., list[Any]]:
-        def on_answer(test: BlindTest) -> list[Any]:
-            test, words = answer(actions.shelf, test, guess)
-            return [test, words, *may_answer(False)]
-
-        return on_answer
-
-    new.click(
-        shown_to_user(on_new),
-        state,
-        [state, pair, verdict, *guesses],
-        api_name="new_pair",
-        show_progress_on=pair,
-        **ON_PAGE,
-        **TURNS,
-    )
-    for name, guess in zip(NAMES, guesses, strict=True):
-        guess.click(
-            shown_to_user(answer_with(name)),
-            state,
-            [state, verdict, *guesses],
-            api_name=f"answer_{name.lower()}",
-            **CHECKED,
-        )
-    return head
-
-
-def _build_score_section(shelf: ModelShelf, models: gr.CheckboxGroup) -> None:
-    """Lay out "Score my text", which scores with the models that are chosen on the tab."""
-
-    def score(request: gr.Request, text: str, chosen: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """How well each model predicts a text: bits per byte, and the log-probability of every byte.
-
-        Args:
-            text: Any text.
-            chosen: Names of models, from `models`.
-        """
-        for scored in score_in_turns(shelf.of(request.session_hash), text or "", chosen or ()):
-            yield show_scores(text, scored), {"models": [each.as_json() for each in scored]}
-
-    gr.HTML(
-        "<h2>Score my text</h2><p>How well does each of the chosen models predict a text of yours, byte by byte?</p>",
-        elem_id="score-head",
-    )
-    with gr.Row(equal_height=True, elem_id="score-row"):
-        text = gr.Textbox(
-            label=f"Text, up to {MOST_SCORED_BYTES:,} bytes", lines=3, max_lines=8, scale=6, elem_id="score-text"
-        )
-        with gr.Column(min_width=120, scale=0):
-            go = gr.Button("Score", variant="primary", min_width=110, elem_id="score")
-            example = gr.Button("Example", size="sm", min_width=110, elem_id="score-example")
-    shown = gr.HTML("", elem_id="scores")
-    result = gr.JSON(visible=False)
-    go.click(
-        shown_to_user(score),
-        [text, models],
-        [shown, result],
-        api_name="score_text",
-        # A model that was just loaded is not in the list that Gradio would check against.
-        preprocess=False,
-        show_progress="minimal",
-        **ON_PAGE,
-        **TURNS,
-    )
-    example.click(lambda: TO_SCORE, None, text, api_name="score_example", **QUICK)

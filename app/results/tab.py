@@ -9,7 +9,7 @@ from typing import Any, get_args
 import gradio as gr
 
 from app.controls import texts, told
-from app.errors import in_words, shown_to_user
+from app.errors import in_words, shown_to_user, warn
 from app.events import ON_PAGE
 from app.links import Link, add_copy_button, keep_in_address
 from app.plot_style import for_page
@@ -166,7 +166,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
                 link = Link(dict(request.query_params), "results")
                 place, name, mine, *asked = read_link(link, board.groups, name, asked)
             except ValueError as error:
-                gr.Warning(in_words(error))
+                warn(error)
         wanted, every, loss_of, points, counted_in, cost = asked
         choice = ResultsChoice.of_controls(wanted, loss_of, points, counted_in, cost)
         chosen = control(board.groups, name, place, mine, show_uploaded=upload_name != listed[1])
@@ -303,5 +303,7 @@ def read_link(link: Link, groups: Sequence[RunGroup], recipe: str | None, others
 
 def _download(button: gr.Button, save: Any, inputs: list, file: gr.DownloadButton, api_name: str) -> None:
     """Let a button make a file and hand it to the browser."""
-    made = button.click(shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden", **HERE)
+    made = button.click(
+        shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden", preprocess=False, **HERE
+    )
     made.success(None, None, None, js=PRESS, api_name=f"{api_name}_pressed", api_visibility="private")

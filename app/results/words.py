@@ -3,6 +3,7 @@
 import html
 from collections.abc import Iterable, Sequence
 
+from app.style import finding, findings
 from tipshare.kinds import title_of
 from training.results.formatting import show_p
 from training.results.published import FAULTS, SOURCE, published_for
@@ -24,7 +25,7 @@ def message_html(words: str) -> str:
 
 def notes_html(selection: Selection) -> str:
     """What a reader of the table must know."""
-    return _list(notes_on(selection.group, source=selection.source))
+    return _escaped(notes_on(selection.group, source=selection.source))
 
 
 def published_html(selection: Selection) -> str:
@@ -34,13 +35,13 @@ def published_html(selection: Selection) -> str:
     experiment = published_for(selection.group.recipe)
     if experiment is None:
         words = f"Nothing was published for {selection.group.name}, so there is nothing to put beside it."
-        return f'<p class="finding">{html.escape(words)}</p>'
+        return finding(html.escape(words))
     first, *others = FAULTS
     return (
         '<p class="finding"><em>Why the published figures differ.</em> Hollow marks and rows called published are '
         f"from {html.escape(SOURCE)}, run on one {html.escape(experiment.device)}; ours are measured here, with causal "
         f"models on fixed windows. {html.escape(first)}</p><details><summary>What else running the published code "
-        f"showed</summary>{_list([*others, *experiment.caveats, *_published_tests(selection)])}</details>"
+        f"showed</summary>{_escaped([*others, *experiment.caveats, *_published_tests(selection)])}</details>"
     )
 
 
@@ -48,16 +49,16 @@ def significance_html(selection: Selection) -> str:
     """Every pair of models in a sentence, and how to read the matrix."""
     if selection.source == "published":
         told = _published_tests(selection) or ["No test was published for these runs."]
-        return f'<p class="finding">Our own tests need single runs: switch to measured or both.</p>{_list(told)}'
+        return f'<p class="finding">Our own tests need single runs: switch to measured or both.</p>{_escaped(told)}'
     pairs = compare_group(selection.group)
     if not pairs:
-        return '<p class="finding">One model alone has nothing to be compared with.</p>'
+        return finding("One model alone has nothing to be compared with.")
     return (
         '<p class="finding">How to read the matrix: each cell is the loss of its row minus that of its column, as '
         "measured here. <em>p</em> is corrected with Holm's method for all pairs shown; below 0.05 a cell is blue if "
         "the row is lower and orange if it is higher. <em>g</em> is Hedges' g, the difference in standard deviations "
         'between seeds.</p><div class="long-list" tabindex="0" role="group" aria-label="Tests of all pairs">'
-        f"{_list(significance_in_words(pair) for pair in pairs)}</div>"
+        f"{_escaped(significance_in_words(pair) for pair in pairs)}</div>"
     )
 
 
@@ -68,7 +69,7 @@ def uploaded_html(records: Sequence[RunRecord]) -> str:
         f"Runs read: {len(records)}, of {len(models)} model{'s' if len(models) > 1 else ''}, marked “(yours)” in the "
         f"list of models of {', '.join(sorted(recipes))}. They stay with this page and are forgotten when you leave."
     )
-    return f'<p class="finding">{html.escape(words)}</p>'
+    return finding(html.escape(words))
 
 
 def _published_tests(selection: Selection) -> list[str]:
@@ -81,6 +82,5 @@ def _published_tests(selection: Selection) -> list[str]:
     return [f"Published p-values, without correction: {pairs}."] if pairs else []
 
 
-def _list(sentences: Iterable[str]) -> str:
-    items = "".join(f"<li>{html.escape(each)}</li>" for each in sentences)
-    return f'<ul class="findings">{items}</ul>' if items else ""
+def _escaped(sentences: Iterable[str]) -> str:
+    return findings(map(html.escape, sentences))

@@ -2,6 +2,6 @@
 
 from app.shelf.listing import Entry, Listing
 from app.shelf.shelf import ModelShelf
-from app.shelf.views import ViewsOfModel
+from app.shelf.views import ViewCache, ViewsOfModel
 
-__all__ = ["Entry", "Listing", "ModelShelf", "ViewsOfModel"]
+__all__ = ["Entry", "Listing", "ModelShelf", "ViewCache", "ViewsOfModel"]

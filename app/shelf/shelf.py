@@ -1,19 +1,21 @@
 """What a visitor sees: the bundled models, and those that this visitor fetched from the Hub."""
 
+import contextlib
 import json
 import re
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.shelf.listing import Entry, Listing
 from app.shelf.own import OwnModels
 from app.shelf.store import ModelStore
-from tipshare.checkpoint import list_bundled
+from tipshare.checkpoint import Checkpoint, list_bundled
 from tipshare.checkpoint.layout import CONFIG, RECORD
 from tipshare.checkpoint.locate import bundle_folder
-from tipshare.kinds import rank_of, title_of
+from tipshare.kinds import colour_of, rank_of, title_of
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 # Fetched models in a visitor's lists, and visitors whose lists are kept; the oldest go first.
@@ -110,6 +112,17 @@ class ModelShelf:
         """Label and name of every model, as Gradio's lists take them."""
         return [(self.label(name), name) for name in self.names()]
 
+    def listings(self) -> Iterator[Listing]:
+        """What is known of every model; damaged ones, of which their cards tell, are left out."""
+        for name in self.names():
+            with contextlib.suppress(ValueError):
+                yield self.describe(name)
+
+    def colour(self, name: str) -> str:
+        """The colour of a model's kind; no checkpoint is opened for it."""
+        checkpoint = self._opened(name)
+        return colour_of(checkpoint.config.kind if checkpoint else _bundled_kind(name))
+
     def describe(self, name: str) -> Listing:
         """What is known of a model without reading its weights."""
         name = _checked(name)
@@ -133,9 +146,12 @@ class ModelShelf:
             )
         return name
 
-    def _title(self, name: str) -> str:
+    def _opened(self, name: str) -> Checkpoint | None:
         own = self._own.find(self._visitor, name)
-        checkpoint = own.checkpoint if own else self._store.known(name)
+        return own.checkpoint if own else self._store.known(name)
+
+    def _title(self, name: str) -> str:
+        checkpoint = self._opened(name)
         if checkpoint is None:
             return title_of(_bundled(name, RECORD, "model") or _bundled_kind(name) or name)
         return title_of(checkpoint.record.model if checkpoint.record else checkpoint.config.kind)

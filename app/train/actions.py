@@ -6,7 +6,6 @@ import tempfile
 import threading
 import weakref
 import zipfile
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +17,9 @@ from app.train.settings import CHECKPOINT, TrainingRequest
 
 # Seconds between two looks at a run or at the line. Closing the page is noticed at the next one.
 LOOK_EVERY = 0.5
-# Models that a visitor keeps, and visitors whose models are kept; the oldest go first.
+# Models that a visitor keeps, and bytes of the archives of all visitors; the oldest go first.
 MOST_KEPT = 4
-MOST_VISITORS = 200
+MOST_ARCHIVED = 150_000_000
 # In a run's folder, but no part of its checkpoint.
 LEFT_OUT = ("lock",)
 
@@ -34,13 +33,16 @@ class Trained:
         label: What its visitor sees in lists.
         folder: Its checkpoint.
         archive: The same as a zip file.
+        size: Bytes of the archive.
     """
 
+    visitor: str
     name: str
     label: str
     run: Snapshot
     folder: Path
     archive: Path
+    size: int
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ class TrainActions:
         self._archives = archives
         self._guard = threading.Lock()
         self._sessions: dict[str, Session] = {}
-        self._trained: OrderedDict[str, list[Trained]] = OrderedDict()
+        # By the name on the shelf, oldest first.
+        self._trained: dict[str, Trained] = {}
         self._count: dict[str, int] = {}
         self._root = Path(tempfile.mkdtemp(prefix="tipshare-train-"))
         weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
@@ -122,17 +125,17 @@ class TrainActions:
         self.line.leave(visitor)
         with self._guard:
             session = self._sessions.get(visitor)
-            trained = self._trained.pop(visitor, [])
+            trained = [self._trained.pop(each.name) for each in self._of(visitor)]
             self._count.pop(visitor, None)
         if session is not None:
             session.abandon()
         for each in trained:
-            self._delete(visitor, each)
+            self._delete(each)
 
     def newest(self, visitor: str) -> Trained | None:
         """What the visitor trained last."""
         with self._guard:
-            return next(reversed(self._trained.get(visitor, [])), None)
+            return next(reversed(self._of(visitor)), None)
 
     def running(self) -> int:
         """Runs whose threads have not ended."""
@@ -160,19 +163,20 @@ class TrainActions:
         write_archive(folder / CHECKPOINT, archive)
         shelf = self._shelf.of(visitor)
         name = shelf.put(folder / CHECKPOINT, f"mine-{number}")
-        label = shelf.label(name)
+        label, size = shelf.label(name), archive.stat().st_size
         with self._guard:
-            kept = [*self._trained.pop(visitor, []), Trained(name, label, run, folder / CHECKPOINT, archive)]
-            dropped = [(visitor, each) for each in kept[:-MOST_KEPT]]
-            self._trained[visitor] = kept[-MOST_KEPT:]
-            while len(self._trained) > MOST_VISITORS:
-                oldest, theirs = self._trained.popitem(last=False)
-                dropped += [(oldest, each) for each in theirs]
-        for owner, each in dropped:
-            self._delete(owner, each)
+            self._trained[name] = Trained(visitor, name, label, run, folder / CHECKPOINT, archive, size)
+            dropped = [self._trained.pop(each.name) for each in self._of(visitor)[:-MOST_KEPT]]
+            while len(self._trained) > 1 and sum(each.size for each in self._trained.values()) > MOST_ARCHIVED:
+                dropped.append(self._trained.pop(next(iter(self._trained))))
+        for each in dropped:
+            self._delete(each)
 
-    def _delete(self, owner: str, trained: Trained) -> None:
-        self._shelf.of(owner).remove(trained.name)
+    def _of(self, visitor: str) -> list[Trained]:
+        return [each for each in self._trained.values() if each.visitor == visitor]
+
+    def _delete(self, trained: Trained) -> None:
+        self._shelf.of(trained.visitor).remove(trained.name)
         shutil.rmtree(trained.folder.parent, ignore_errors=True)
         shutil.rmtree(trained.archive.parent, ignore_errors=True)
 

@@ -8,10 +8,10 @@ from typing import Any
 import gradio as gr
 
 from app.controls import as_linked
-from app.errors import in_words, shown_to_user
+from app.errors import shown_to_user, warn
 from app.events import CHECKED, ON_PAGE, QUICK
 from app.links import Link, add_copy_button, keep_in_address
-from app.plot_style import for_page
+from app.plot_style import for_page, place_for
 from app.shelf import ModelShelf
 from app.train.actions import TrainActions, View
 from app.train.choices import NOTHING, RECIPE, options_of
@@ -26,8 +26,12 @@ from tipshare.kinds import title_of
 FIRST = "time-indexed-ssm"
 
 
-def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
-    """Lay out the tab inside its open `gr.Tab`; what a visitor trains is put on the shelf for them."""
+def build_train_tab(demo: gr.Blocks, shelf: ModelShelf, archives: Path) -> None:
+    """Lay out the tab inside its open `gr.Tab`; what a visitor trains is put on the shelf for them.
+
+    Args:
+        archives: A folder that the page serves files from.
+    """
     gr.HTML(ABOUT, elem_id="train-about")
     with gr.Row():
         with gr.Column(scale=1, min_width=280, elem_id="train-controls"):
@@ -68,14 +72,14 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
             kept = gr.HTML(elem_id="train-kept")
         with gr.Column(scale=3, min_width=320):
             status = gr.HTML('<p role="status">Choose, then press Train.</p>', elem_id="train-status")
-            losses = _figure("Loss", "train-losses", draw_losses(None, None))
+            losses = place_for("Loss", "train-losses", draw_losses(None, None))
             with gr.Row():
-                depths = _figure("Loss at other depths", "train-depths", draw_depths(None, None))
-                units = _figure("Gates over t", "train-units", draw_units(None))
+                depths = place_for("Loss at other depths", "train-depths", draw_depths(None, None))
+                units = place_for("Gates over t", "train-units", draw_units(None))
             gr.HTML("<h3>What it writes</h3>", elem_id="train-samples-head")
             samples = gr.HTML(show_samples(None), elem_id="train-samples")
 
-    actions = TrainActions(shelf, Path(file.GRADIO_CACHE))
+    actions = TrainActions(shelf, archives)
     controls = [kind, choice, source, text, steps, width, seed]
 
     def on_train(request: gr.Request, *values: Any) -> Iterator[list[Any]]:
@@ -94,7 +98,7 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf) -> None:
         try:
             return as_linked(read_link(Link(dict(request.query_params), "train")), read_link(Link({}, "train")))
         except ValueError as error:
-            gr.Warning(in_words(error))
+            warn(error)
             return [gr.skip()] * 6
 
     defaults = {"kind": kind, "choice": choice, "source": source, "steps": steps, "width": width, "seed": seed}
@@ -178,7 +182,3 @@ def _ready() -> list[dict[str, Any]]:
 
 def _choices(kind: str) -> list[tuple[str, str]]:
     return [(option.title, value) for value, option in options_of(kind).items()]
-
-
-def _figure(label: str, elem_id: str, empty: Any) -> gr.Plot:
-    return gr.Plot(for_page(empty, elem_id), label=label, elem_id=elem_id, elem_classes="figure", min_width=320)

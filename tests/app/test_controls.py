@@ -7,6 +7,8 @@ from app.controls import as_linked, told
 
 def test_a_control_is_not_told_the_value_that_it_sent():
     assert told("a", "a", choices=["a"]) == gr.update(choices=["a"])
+    assert told(["b", "a"], ["a", "b"]) == gr.update()
+    assert told(["b", "a"], ["a"]) == gr.update(value=["a"])
     assert told("a", "b", choices=["b"]) == gr.update(choices=["b"], value="b")
 
 

@@ -53,6 +53,12 @@ def test_a_page_without_records_has_a_preview_too(tmp_path, monkeypatch):
     assert preview.draw().startswith(b"\x89PNG")
 
 
+def test_a_page_whose_records_are_damaged_has_a_preview_too(tmp_path, monkeypatch):
+    (tmp_path / "runs.jsonl").write_text("nothing")
+    monkeypatch.setenv("TIPSHARE_CHECKPOINTS", str(tmp_path))
+    assert preview.describe() == preview.IDEA
+
+
 def test_a_link_to_one_tab_says_nothing_about_another():
     link = Link({"tab": "gates", "models": "a;b", "t": "0.5"}, "results")
     assert link.some_of("models", None, ["a"]) is None

@@ -1,8 +1,12 @@
-"""What is turned away before Gradio sees it."""
+"""What is turned away before Gradio sees it, and what Gradio is kept from."""
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import gradio as gr
 import httpx2
 import pytest
+from gradio import processing_utils
 
 from app import door
 from app.serve import launch_settings
@@ -12,10 +16,32 @@ from app.serve import launch_settings
 def address(tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     with gr.Blocks(analytics_enabled=False) as demo:
-        gr.File()
+        file = gr.File()
+        file.change(lambda given: None, file, None, preprocess=False)
     _, address, _ = demo.queue().launch(prevent_thread_lock=True, server_port=None, **launch_settings())
     yield f"{address}gradio_api"
     demo.close()
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """The address of a host that Gradio takes files from, and the requests that it gets."""
+    asked: list[str] = []
+
+    class Host(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Host) as host:
+        monkeypatch.setattr(processing_utils, "PUBLIC_HOSTNAME_WHITELIST", ["127.0.0.1"])
+        threading.Thread(target=host.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{host.server_port}/file", asked
+        host.shutdown()
 
 
 def upload(address: str, content: bytes) -> httpx2.Response:
@@ -53,6 +79,44 @@ def test_the_disk_is_not_filled_with_uploads(address, monkeypatch):
     assert codes[-1] == 503
 
 
-@pytest.mark.parametrize("path", ["process_recording", "process_recording/"])
-def test_the_page_takes_no_recordings(address, path):
-    assert httpx2.post(f"{address}/{path}", files={"video": ("a.mp4", b"x")}).status_code == 404
+def test_what_visitors_trained_is_no_upload(tmp_path):
+    (tmp_path / door.TRAINED / "one").mkdir(parents=True)
+    (tmp_path / door.TRAINED / "one" / "model.zip").write_bytes(b"x" * 10_000)
+    (tmp_path / "upload").mkdir()
+    (tmp_path / "upload" / "runs.jsonl").write_bytes(b"x" * 5_000)
+    assert door.size_of(tmp_path) == 5_000
+
+
+def test_the_server_fetches_nothing_that_a_visitor_names(address, elsewhere):
+    target, asked = elsewhere
+    given = {"path": target, "meta": {"_type": "gradio.FileData"}}
+    body = {"data": [given], "fn_index": 0, "session_hash": "them"}
+    httpx2.post(f"{address}/queue/join", json=body).raise_for_status()
+    told = httpx2.get(f"{address}/queue/data", params={"session_hash": "them"}).text
+    assert asked == []
+    assert "This page takes no addresses of files." in told
+    with pytest.raises(gr.Error):
+        gr.File().move_resource_to_block_cache(target)
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "process_recording"),
+        ("POST", "process_recording/"),
+        ("GET", "deep_link?session_hash=them"),
+        ("GET", "file=https://127.0.0.1/x"),
+        ("GET", "file=https%3A//127.0.0.1/x"),
+        ("GET", "file/http://127.0.0.1/x"),
+        ("GET", "runs"),
+        ("POST", "run-history/connect"),
+        ("GET", "run-history/buckets"),
+    ],
+)
+def test_what_gradio_offers_besides_is_not_here(address, method, path):
+    assert httpx2.request(method, f"{address}/{path}").status_code == 404
+
+
+def test_nobody_watches_the_visitors(address):
+    assert httpx2.get(f"{address.removesuffix('gradio_api')}monitoring/summary").status_code == 403

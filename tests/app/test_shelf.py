@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tipshare
+from app.generate.cards import show_dots
 from app.shelf import ModelShelf, ViewsOfModel, compiled
 from app.shelf.compiled import CompiledCode, count_programs
 from tests.app.models import build_tiny_model, save_tiny_model
@@ -189,6 +190,15 @@ def test_compiled_code_is_dropped_before_it_fills_the_memory(monkeypatch):
     code = CompiledCode(in_use=iter((used, used + 10, used, used)).__next__)
     monkeypatch.setattr(compiled, "MOST_GROWTH", 5)
     assert [code.make_room() for _ in range(3)] == [False, True, False]
+
+
+def test_every_model_of_a_visitor_has_a_dot_in_the_colour_of_its_kind(shelf, checkpoints):
+    name = shelf.of("me").put(checkpoints / "time-indexed-mlp", "mine-1")
+    dots = show_dots(shelf.of("me"))
+    assert f'input[name="{name}"] + span::before {{ background: {colour_of("time-indexed-mlp")}; }}' in dots
+    for kind in LOOKS:
+        assert f'input[name="{kind}"] + span::before {{ background: {colour_of(kind)}; }}' in dots
+    assert name not in show_dots(shelf)
 
 
 def test_a_model_of_the_visitors_own_renames_no_other(shelf, checkpoints):

@@ -90,6 +90,16 @@ def test_made_up_visitors_share_the_turns_of_their_address(page, monkeypatch):
     assert "honest" in page.serve(2)
 
 
+def test_who_reads_no_answers_gets_no_more(page, monkeypatch):
+    monkeypatch.setattr(turns, "MOST_UNREAD", 0)
+    page.join("deaf").raise_for_status()
+    page.begun.acquire()  # which it is told
+    refused = page.join("deaf")
+    assert refused.status_code == 429
+    assert "unread" in refused.json()["detail"]
+    assert page.join("other").status_code == 200
+
+
 def test_nothing_can_be_sent_past_the_queue(page):
     answer = httpx2.post(f"{page.address}/run/work", json={"data": []})
     assert answer.status_code == 404

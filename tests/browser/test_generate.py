@@ -110,6 +110,25 @@ def test_stop_in_mid_stream_keeps_what_is_written(open_tab, hold):
     take_screenshot(page, "stopped")
 
 
+def test_a_number_that_is_being_typed_waits_until_it_is_in_range(open_tab):
+    page = open_tab()
+    field = page.get_by_label("number input for Depth steps")
+    for typed, kept in (("1", "2"), ("", "2")):
+        earlier = run_of(page)
+        field.fill(typed)
+        field.press("Tab")
+        expect(field).to_have_value(kept)
+        expect(page.get_by_label("range slider for Depth steps")).to_have_value(kept)
+        finished(page, earlier=earlier)
+    told = page.get_by_test_id("toast-body")
+    expect(told).to_have_count(0)
+    page.locator("#score").click()
+    expect(told).to_contain_text("There is no text to score")
+    heading = "each => getComputedStyle(each, '::before').content"
+    assert page.locator(".toast-title").evaluate(heading) == '"That did not work"'
+    take_screenshot(page, "error")
+
+
 def test_same_seed_same_text_and_regenerate_another(open_tab):
     page = open_tab("?length=60&seed=11")
     first = generate(page, "In 1912 , ")

@@ -145,7 +145,8 @@ def test_a_link_holds_what_was_chosen():
         ({"t": "x"}, "the link says t='x': give a number from 0.02 to 1"),
         ({"t": "2"}, "the link says t='2'"),
         ({"t": "nan"}, "the link says t='nan'"),
-        ({"place": "1.5"}, "the link says place='1.5': give a number from 0 to 255"),
+        ({"place": "1.5", "text": "ab"}, "the link says place='1.5': give a number from 0 to 2"),
+        ({"place": "3", "text": "ab"}, "the link says place='3': give a number from 0 to 2"),
         ({"text": "a" * 257}, "the link's text has 257 characters: give at most 256"),
         ({"product": "A"}, "the link says product='A', which is not here; there is query-key, value-output, up-down"),
         ({"shown": "A"}, "the link says shown='A', which is not here; there is divergence, entropy, loss"),
@@ -179,3 +180,12 @@ def test_a_page_whose_controls_are_still_empty_draws_nothing(server):
     client.predict(api_name="/open_dynamics")
     drawn = client.predict(False, None, "", None, "divergence", api_name="/draw_dynamics_text")
     assert not any("finding" in str(each) for each in drawn)
+
+
+def test_a_place_is_not_told_to_the_page_that_sent_it(server):
+    client = Client(server.address, verbose=False, analytics_enabled=False)
+    client.predict(api_name="/open_dynamics")  # which lists the models
+    _, place, _ = client.predict("standard", "abc", 1, api_name="/draw_sensitivity")
+    assert "value" not in place
+    _, place, _ = client.predict("standard", "abc", None, api_name="/draw_sensitivity")
+    assert place["value"] == 3

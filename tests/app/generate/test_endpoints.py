@@ -67,6 +67,26 @@ def test_the_page_s_own_event_gives_the_same_texts(client):
     json.dumps(shown)
 
 
+def test_settings_that_no_control_has_are_taken_or_told_in_our_words(client):
+    assert client.predict(*controls(temperature=3.0, steps=1), api_name="/prepare_generate")
+    with pytest.raises(AppError, match=r"Depth steps=25 must be a whole number, at least 0 and at most 24"):
+        client.predict(*controls()[:-1], 25, api_name="/prepare_generate")
+
+
+def test_a_model_that_is_gone_is_chosen_no_more(client):
+    models, _ = client.predict(["neural-ode", "gone", "standard"], api_name="/list_models")
+    assert models["value"] == ["neural-ode", "standard"]
+    models, _ = client.predict(["neural-ode", "standard"], api_name="/list_models")
+    assert "value" not in models
+
+
+def test_a_pair_is_closed_while_the_next_one_is_written(client):
+    client.predict(api_name="/new_pair")
+    client.predict(api_name="/close_pair")
+    with pytest.raises(AppError, match="There is no pair to answer"):
+        client.predict(api_name="/answer_a")
+
+
 @pytest.mark.parametrize("prompt", ["", "<script>alert(1)</script>", "😀 é \x00", "a" * 100_000])
 def test_any_prompt_is_welcome(client, prompt):
     result = client.predict(prompt, ["standard"], length=8, api_name="/write")

@@ -10,9 +10,9 @@ import pytest
 
 import tipshare
 from app.generate.active_runs import Runs
-from app.generate.settings import MOST_BYTES
 from app.page import build_demo
 from app.serve import launch_settings
+from app.shelf.limits import LONGEST_WRITING
 
 
 class WatchedRuns(Runs):
@@ -54,7 +54,7 @@ def endless(demo, shelf, runs, monkeypatch) -> str:
     config = httpx2.get(f"{demo.local_url}config").json()
     (number,) = (each["id"] for each in config["dependencies"] if each["api_name"] == "write")
     request = {
-        "data": ["", shelf.names(), 1.0, 0, 1.0, 0.0, 1.0, MOST_BYTES, 0, 0],
+        "data": ["", shelf.names(), 1.0, 0, 1.0, 0.0, 1.0, LONGEST_WRITING, 0, 0],
         "fn_index": number,
         "session_hash": session,
     }

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from app.generate.scoring import MOST_BYTES, score_in_turns, show_scores
+from app.generate.scoring import score_in_turns, show_scores
+from app.shelf.limits import LONGEST_SCORED
 from tests.app.generate.test_tinted import shown_text
 
 TEXT = "<b>naïve</b> text"
@@ -40,7 +41,7 @@ def test_the_text_is_shown_as_text_beside_its_bars(shelf):
     ("text", "models", "message"),
     [
         ("", ["standard"], "there is no text to score"),
-        ("a" * (MOST_BYTES + 1), ["standard"], "at most 4,000; shorten it"),
+        ("a" * (LONGEST_SCORED + 1), ["standard"], "at most 4,000; shorten it"),
         ("a", [], "0 models are chosen"),
         ("a", ["gone"], "there is no model 'gone'"),
     ],

@@ -4,7 +4,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from app.generate.settings import MOST_BYTES, MOST_PROMPT, PARAMETERS, WritingRequest, read_query
+from app.generate.settings import MOST_PROMPT, PARAMETERS, WritingRequest, read_query
+from app.shelf.limits import LONGEST_WRITING
 from tipshare import Sampling
 
 MODELS = ["standard", "neural-ode"]
@@ -48,7 +49,7 @@ def test_models_of_a_link_that_are_not_here_are_left_out():
     ("query", "message"),
     [
         ({"seed": "soon"}, "the link says seed='soon', which is not a number"),
-        ({"length": "1000000"}, f"length=1000000 must be a whole number, at least 1 and at most {MOST_BYTES}"),
+        ({"length": "1000000"}, f"length=1000000 must be a whole number, at least 1 and at most {LONGEST_WRITING}"),
         ({"temperature": "nan"}, "temperature=nan must be a finite number"),
     ],
 )

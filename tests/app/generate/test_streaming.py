@@ -3,7 +3,10 @@
 import threading
 import warnings
 
+import gradio as gr
+
 import tipshare
+from app.generate.actions import GenerateActions
 from app.generate.active_runs import Runs
 from app.generate.cards import show_foot
 from app.generate.measured import Measured
@@ -138,6 +141,12 @@ def test_a_run_in_line_that_is_stopped_never_begins_and_the_page_is_told():
     assert number > waiting
     assert not runs.is_latest("me", waiting)
     assert runs.stop("me") is None  # nothing is left to stop
+
+
+def test_an_empty_page_has_nothing_to_stop(shelf):
+    actions = GenerateActions(shelf, Runs())
+    actions.clear("me")
+    assert actions.stop("me") == gr.skip()
 
 
 def test_compiling_is_no_part_of_the_speed(shelf, monkeypatch):

@@ -196,3 +196,14 @@ def test_places_have_the_names_that_gates_show():
     )
     figure = draw_units(Snapshot(TrainingRequest(kind="time-indexed-mlp"), units=units))
     assert [each.name for each in figure.data] == ["attention input", "MLP up"]
+
+
+def test_the_oldest_archives_of_all_go_when_they_take_too_much_room(page, monkeypatch):
+    shelf, actions, _ = page
+    before = last_of(actions, "cleo").trained
+    monkeypatch.setattr(kept_by, "MOST_ARCHIVED", before.size)
+    made = last_of(actions, "dora").trained
+    assert shelf.of("cleo").names() == []
+    assert not before.archive.exists()
+    assert shelf.of("dora").names() == [made.name]
+    assert made.size == made.archive.stat().st_size
