@@ -1,7 +1,5 @@
 """The checkpoints that come with the project."""
 
-import hashlib
-import json
 import math
 from pathlib import Path
 
@@ -9,12 +7,12 @@ import pytest
 
 import tipshare
 from tipshare.checkpoint import open_checkpoint
-from tipshare.checkpoint.record import IDENTITY
 from tipshare.config import KINDS
+from training.publish.bundle import LARGEST_BUNDLE, LARGEST_FLOAT32
 from training.results.records import read_records
 
-# Of the bundle that was made before `training.publish.bundle` had tighter ones.
-MOST_IN_ALL, MOST_IN_FLOAT32 = 60_000_000, 20_000_000
+# Names, shapes and places of the tensors of a file.
+HEADER = 20_000
 
 FOLDER = Path(__file__).parents[2] / "checkpoints"
 TEXT = "The tower is 324 metres tall , about the same height as an 81 @-@ storey building . \n"
@@ -25,9 +23,9 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 def test_there_is_one_of_each_kind_and_they_are_small():
     assert set(KINDS) <= set(tipshare.list_bundled())
     sizes = {path: path.stat().st_size for path in FOLDER.rglob("*.safetensors")}
-    assert sum(sizes.values()) <= MOST_IN_ALL
+    assert sum(sizes.values()) <= LARGEST_BUNDLE + len(sizes) * HEADER
     for path, size in sizes.items():
-        assert size <= MOST_IN_FLOAT32 or str(open_checkpoint(path.parent).dtype) == "bfloat16"
+        assert size <= LARGEST_FLOAT32 + HEADER or str(open_checkpoint(path.parent).dtype) == "bfloat16"
 
 
 @each_kind
@@ -36,11 +34,7 @@ def test_every_byte_is_as_it_was_written_and_the_run_is_among_the_records(kind):
     checkpoint.verify()
     assert checkpoint.record in read_records(FOLDER / "runs.jsonl")
     assert checkpoint.record.recipe == "showcase"
-    # Under its old id: configs had fewer fields when the file was written.
-    stored = json.loads((FOLDER / kind / "record.json").read_text(encoding="utf-8"))
-    text = json.dumps({name: stored[name] for name in IDENTITY}, sort_keys=True)
-    written = hashlib.sha256(text.encode()).hexdigest()[:12]
-    assert [header.metadata["record"] for header in checkpoint.headers.values()] == [written]
+    assert [header.metadata["record"] for header in checkpoint.headers.values()] == [checkpoint.record.id]
 
 
 def test_all_saw_the_same_bytes():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import tipshare
-from tipshare.checkpoint import open_checkpoint
 from tipshare.config import KINDS, ModelConfig, TimeFeatures
 from tipshare.model.block import gate_values
 from tipshare.model.depth import FASTEST_WAVE, turns_of_time
@@ -46,11 +45,10 @@ def build(kind: str, features: TimeFeatures, frequencies: int) -> LanguageModel:
 
 @pytest.mark.parametrize("kind", GATED)
 def test_gates_of_the_bundled_models_turn_no_more_often_than_their_features(kind):
-    config = open_checkpoint(kind).config
-    if config.time_features != "published":  # these were never smooth, see below
-        found = extrema_of_gates(tipshare.load(kind, dtype="float32"))
-        assert found
-        assert max(found.values()) <= most_extrema(turns_of_time(config)), found
+    model = tipshare.load(kind, dtype="float32")
+    found = extrema_of_gates(model)
+    assert found
+    assert max(found.values()) <= most_extrema(turns_of_time(model.config)), found
 
 
 @pytest.mark.parametrize(("features", "frequencies"), [("smooth", 32), ("legendre", 8)])

@@ -69,10 +69,11 @@ def shape_table(records: Sequence[RunRecord]) -> Table:
 
 
 def showcase_table(records: Sequence[RunRecord]) -> Table:
-    """Loss of every kind on the whole validation and test text, with its size and learning rate."""
+    """Loss of every kind on the whole validation and test text, with its size and optimizer."""
     columns = [
         Column("model", "model", title_of, is_text=True),
         Column("parameters.total", "parameters", ","),
+        Column("settings.optimizer", "optimizer", is_text=True),
         Column("settings.learning_rate", "learning rate", "g"),
         Column(f"final.{WHOLE}", "valid (nats/byte)", ".4f"),
         Column("final.test_loss_full", "test (nats/byte)", ".4f"),

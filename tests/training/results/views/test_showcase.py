@@ -13,7 +13,7 @@ def tried(kind: str, changes: str, loss: float, protocol: str = "tuned-1000"):
 
 
 def shown(kind: str, **final: float):
-    settings = {"corpus": "wikitext-2", "learning_rate": 0.004}
+    settings = {"corpus": "wikitext-2", "optimizer": "muon", "learning_rate": 0.004}
     return make_record(kind, recipe="showcase", settings=settings, final={"valid_loss": 1.4, **final})
 
 
@@ -25,8 +25,8 @@ def test_whole_texts_and_other_depths_come_from_the_showcase_alone():
         tried("standard", "learning_rate=2e-3", 1.73),
     ]
     assert to_markdown(showcase_table(runs)).splitlines()[2:] == [
-        "| Standard | 14,224 | 0.004 | 1.3800 | 1.3700 | 1.976 |",
-        "| Time-Indexed SSM | 14,224 | 0.004 | 1.4100 | 1.3900 | 2.005 |",
+        "| Standard | 14,224 | muon | 0.004 | 1.3800 | 1.3700 | 1.976 |",
+        "| Time-Indexed SSM | 14,224 | muon | 0.004 | 1.4100 | 1.3900 | 2.005 |",
     ]
     assert to_markdown(depth_table(runs)).splitlines()[2:] == [
         "| Time-Indexed SSM | 1.020 | 1.030 | 1.040 | 1.060 | 1.080 | 1.120 | 1.180 |"
