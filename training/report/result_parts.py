@@ -36,9 +36,13 @@ OTHERS = ("tuned-3000", "shakespeare-cpu", "shakespeare-cpu-tuned")
 
 
 def short_results(records: Records) -> str:
-    """What the leading protocol found and how, its measured rows, and how far one model reaches in depth."""
+    """What the leading protocol found and how, its measured rows, how far one model reaches in depth, and what the
+    bundled checkpoints reach."""
     how = protocol_in_words(leading_group(usual_runs(records)))
-    return join(leading_headline(records), leading_results(records), how, reach_in_words(records, only=SHARED))
+    bundled = (
+        f"The [bundled checkpoints](docs/results/checkpoints.md) were trained for longer. {showcase_in_words(records)}"
+    )
+    return join(leading_headline(records), leading_results(records), how, reach_in_words(records, only=SHARED), bundled)
 
 
 def leading_headline(records: Records) -> str:

@@ -113,7 +113,7 @@ def test_a_model_scores_a_text_as_its_evaluation_does(parts):
 
 @pytest.mark.parametrize("kind", ["standard", "time-indexed-ssm"])
 def test_a_bundled_checkpoint_scores_a_text_as_its_card_does(kind):
-    model = tipshare.load(kind)
+    model = tipshare.load(kind, dtype="float32")  # in bfloat16 the shape of a batch moves the last bits
     context = model.config.max_position_embeddings
     text = (" The tower was built in 1889 , and is 324 m tall . \n" * 12)[: 2 * context + 40].encode()
     parameters, static = eqx.partition(model, eqx.is_array)

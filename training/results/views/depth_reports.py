@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tipshare.kinds import title_of
-from training.results.summaries import LOSS
-from training.results.views.figure import FigureView, Mark, loss_label, with_front
+from training.results.views.figure import FigureView, Mark, cut_off, with_front
 from training.results.views.table import Column, Table, named
 
 # Nats per byte that stopping early may cost.
@@ -138,11 +137,12 @@ def _mark(report: Report, row: Mapping[str, Any], at: float, is_large: bool) -> 
 
 
 def _view(reports: Sequence[Report], marks: list[Mark], name: str, title: str, x_label: str) -> FigureView[Mark]:
+    own = [row["loss"] for report, row in _rows(reports) if row["depth_steps"] == report["own_depth_steps"]]
     return FigureView(
         name=name,
         title=title,
         form="plane",
-        runs=", ".join(report["checkpoint"] for report in reports),
+        runs=", ".join(map(_title, reports)),
         points=marks,
         csv={
             "checkpoint": "label",
@@ -151,7 +151,7 @@ def _view(reports: Sequence[Report], marks: list[Mark], name: str, title: str, x
             "loss": "value",
         },
         x_label=x_label,
-        y_label=loss_label(LOSS),
+        **cut_off(marks, own),
         missing="" if marks else "no checkpoint was measured",
         names_marks=name == "depth_speed",
     )

@@ -12,7 +12,7 @@ from training.results.records import RunRecord
 from training.results.significance import Comparison, compare
 from training.results.summaries import LOSS, Summary, losses_by_depth, summarise
 from training.results.views.depths import BY_DEPTH
-from training.results.views.figure import FigureView, Mark, loss_label, of_summary
+from training.results.views.figure import FigureView, Mark, cut_off, of_summary
 from training.results.views.pairs import corrected, pair_columns
 from training.results.views.table import Column, Table
 
@@ -25,8 +25,6 @@ TIED = ", tied"
 # Where features are compared: at the own number, and far from it.
 FAR_DEPTHS = (3, 6, 12, 18)
 USUAL_FEATURES = "time-indexed-ssm"
-# Nats above the losses at the models' own depths: what lies higher would flatten differences of a hundredth.
-TALLEST = 0.3
 
 # By model and number of depth steps.
 Pairs = dict[tuple[str, int], Comparison]
@@ -211,8 +209,6 @@ def elastic_view(records: Sequence[RunRecord]) -> FigureView[Mark]:
                 )
                 for steps, loss in losses.at.items()
             ]
-    ceiling = TALLEST + max((mark.value for mark in marks if mark.size == "large"), default=0.0)
-    is_cut = any(mark.value > ceiling for mark in marks)
     return FigureView(
         name="elastic_depth",
         title="Loss against depth steps",
@@ -221,7 +217,6 @@ def elastic_view(records: Sequence[RunRecord]) -> FigureView[Mark]:
         points=marks,
         csv=BY_DEPTH,
         x_label="depth steps (larger mark: the model's own)",
-        y_label=loss_label(LOSS) + ("\ncut off above" if is_cut else ""),
-        ceiling=ceiling if is_cut else None,
+        **cut_off(marks, (mark.value for mark in marks if mark.size == "large")),
         missing="" if marks else f"no run of {FIXED} or {ELASTIC} was read at several depths",
     )

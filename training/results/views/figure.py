@@ -1,6 +1,6 @@
 """The data of a figure, in three forms that any library can draw: a list of models, marks in a plane, a matrix."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
@@ -144,6 +144,21 @@ def with_front(marks: Sequence[Mark]) -> list[Mark]:
         return any((each.at, each.value) != (mark.at, mark.value) for each in no_worse)
 
     return [replace(mark, is_on_front=mark in measured and not is_beaten(mark)) for mark in marks]
+
+
+# Nats above the losses of models at their own number of depth steps: what lies higher would flatten differences of a
+# hundredth.
+TALLEST = 0.3
+
+
+def cut_off(marks: Sequence[Mark], own_losses: Iterable[float]) -> dict[str, Any]:
+    """The label and the end of the vertical axis of a figure of losses at several numbers of depth steps."""
+    ceiling = TALLEST + max(own_losses, default=0.0)
+    is_cut = any(mark.value > ceiling for mark in marks)
+    return {
+        "y_label": loss_label(LOSS) + ("\ncut off above" if is_cut else ""),
+        "ceiling": ceiling if is_cut else None,
+    }
 
 
 def front_of(marks: Sequence[Mark]) -> list[Mark]:
