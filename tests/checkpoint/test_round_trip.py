@@ -178,3 +178,5 @@ def test_bundled_checkpoints_load_by_their_short_name(tmp_path, monkeypatch):
         tipshare.load("time-indexed-ssm")
     with pytest.raises(tipshare.CheckpointError, match="there is no folder"):
         tipshare.load(tmp_path / "absent")
+    with pytest.raises(tipshare.CheckpointError, match="is neither a folder nor"):
+        tipshare.load("a" * 300)  # longer than a file name may be

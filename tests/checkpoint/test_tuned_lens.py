@@ -66,12 +66,20 @@ def test_a_lens_of_other_weights_is_refused(saved):
         load_lens(open_checkpoint(saved))
 
 
+def change_lens(folder, **changes):
+    fields = json.loads((folder / DESCRIPTION).read_text())
+    fields["lens"] |= changes
+    (folder / DESCRIPTION).write_text(json.dumps(fields))
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
         (lambda folder: (folder / DESCRIPTION).unlink(), f"there is no {DESCRIPTION}"),
         (lambda folder: (folder / DESCRIPTION).write_text("[]"), "must be a JSON object"),
         (lambda folder: (folder / DESCRIPTION).write_text("{}"), "must have format_version 1"),
+        (lambda folder: change_lens(folder, size="10"), "must have format_version 1"),
+        (lambda folder: change_lens(folder, sha256=5), "must have format_version 1"),
         (lambda folder: (folder / LENS).write_bytes(b""), f"{LENS} has 0 bytes"),
         (lambda folder: flip_last(folder / LENS), f"{LENS} is damaged or was changed"),
         (lambda folder: (folder / LENS).unlink(), f"{LENS} is missing"),

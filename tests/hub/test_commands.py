@@ -1,10 +1,12 @@
 """The commands: what they show, what they upload, what they print, and what they never give away."""
 
 import dataclasses
+import errno
 import io
 import json
 import os
 import platform
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -157,6 +159,16 @@ def test_push_space_uploads_the_demo_without_weights_that_are_on_the_hub(hub, sh
     assert len(hub.repository("org/demo", "space").history) == commits
 
 
+def test_info_keeps_what_a_terminal_would_obey_to_itself(tmp_path, capsys):
+    settings = {"corpus": "tiny", "precision": "\x1b[2J"}
+    record = dataclasses.replace(make_record("standard"), settings=settings)
+    tipshare.save(build_tiny("standard"), tmp_path / "standard", record=record)
+    assert main(["info", str(tmp_path / "standard")]) == 0
+    shown = capsys.readouterr().out
+    assert "corpus tiny" in shown
+    assert "\x1b" not in shown
+
+
 def test_info_shows_what_a_checkpoint_is(shelf, capsys):
     assert main(["info", str(shelf / "time-indexed-ssm")]) == 0
     shown = capsys.readouterr().out
@@ -254,13 +266,19 @@ def test_every_verb_has_help(verb, capsys):
             assert f"--{each.name.replace('_', '-')}" in shown
 
 
-def test_download_fetches_and_checks(hub, shelf, tmp_path, capsys):
+def test_download_fetches_and_checks(hub, shelf, tmp_path, capsys, monkeypatch):
+    def disk_full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     tipshare.push(shelf / "standard", "org/tiny")
     assert main(["download", "org/tiny", "--to", str(tmp_path / "mine")]) == 0
     assert "org/tiny (standard, from Hub)" in capsys.readouterr().out
     for path in (shelf / "standard").iterdir():
         assert (tmp_path / "mine" / path.name).read_bytes() == path.read_bytes()
     assert main(["download", "org/tiny", "--to", str(tmp_path / "mine")]) == 2
+    monkeypatch.setattr(shutil, "copyfile", disk_full)
+    assert main(["download", "org/tiny", "--to", str(tmp_path / "half")]) == 2
+    assert sorted(each.name for each in tmp_path.iterdir() if "half" in each.name) == []
     assert main(["download", "org/absent"]) == 2
     assert "error: cannot fetch org/absent" in capsys.readouterr().err
 

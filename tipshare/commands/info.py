@@ -95,7 +95,11 @@ def _lines(shown: dict[str, Any]) -> list[str]:
         lines.append(f"adapter     {', '.join(f'{name} {_words(value)}' for name, value in adapter.items())}")
     if shown["recipe"] is not None:
         settings = {name: shown["settings"][name] for name in SETTINGS if name in shown["settings"]}
-        facts = [f"seed {shown['seed']}", f"{shown['num_steps']} steps", *(f"{k} {v!a}" for k, v in settings.items())]
+        facts = [
+            f"seed {shown['seed']}",
+            f"{shown['num_steps']} steps",
+            *(f"{k} {_words(v)}" for k, v in settings.items()),
+        ]
         lines.append(f"recipe      {shown['recipe']} ({', '.join(facts)}), record {shown['record']}")
     if shown["record_problem"] is not None:
         lines.append(f"record      ignored, because it is not valid: {shown['record_problem']}")
@@ -107,4 +111,6 @@ def _lines(shown: dict[str, Any]) -> list[str]:
 
 
 def _words(value: Any) -> str:
-    return " ".join(value) if isinstance(value, list) else str(value)
+    words = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    # A record from the Hub may hold what a terminal takes for a command.
+    return words if words.isprintable() else ascii(words)
