@@ -17,6 +17,7 @@ _PUBLISHED_TIME = {
     "time_dim": 64,
     "positions": "none",
     "query_key_norm": False,
+    "gate_start": 2.0,
 }
 _LARGER_TIME = {"time_frequencies": 64, "time_dim": 129}
 

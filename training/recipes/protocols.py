@@ -8,7 +8,9 @@ from training.recipes.recipe import Recipe, Variant
 PUBLISHED = Recipe(
     name="published-1000",
     summary="the published five-seed protocol on WikiText-2, with causal models",
-    model=dict(hidden_dim=256, num_heads=4, num_layers=6, time_features="published", query_key_norm=False),
+    model=dict(
+        hidden_dim=256, num_heads=4, num_layers=6, time_features="published", query_key_norm=False, gate_start=2.0
+    ),
 )
 
 # What the two protocols of 1,000 tuned steps share. Muon's rates are of its own scale, see `training.engine.muon`.
@@ -32,7 +34,7 @@ TUNED = replace(
         "neural-ode": {"optimizer": "adamw", "learning_rate": 5e-4},
         "time-indexed-mlp": {"learning_rate": 8e-3, "adam_learning_rate": 4e-3},
     },
-    model={**PUBLISHED.model, "time_features": "smooth", "query_key_norm": True, "step_features": True},
+    model=dict(hidden_dim=256, num_heads=4, num_layers=6, step_features=True),
 )
 
 # On average six depth steps per training step, so that a run costs what one at six costs.
