@@ -2,8 +2,8 @@
 
 Muon replaces the update of a matrix by the nearest one whose rows or columns are orthogonal, so it needs to know what
 is a matrix. Here it moves the dense weights of the blocks: queries, keys and values each by itself, and each layer by
-itself where layers are stacked along depth. Everything else (embedding, head, norms, biases, gates, hypernetworks) is
-moved by AdamW.
+itself where layers are stacked along depth; of weights that are generated, the part that does not depend on t.
+Everything else (embedding, head, norms, biases, gates, hypernetworks) is moved by AdamW.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from tipshare.model.language_model import LanguageModel
 from tipshare.model.layers import Linear
 from tipshare.model.ssm import StepSize
 from tipshare.model.weights.gated import Gate
-from tipshare.model.weights.generated import GeneratedArray, TimeMlp
+from tipshare.model.weights.generated import Generated, GeneratedArray, TimeMlp
 
 # Axes that count matrices instead of spanning them.
 STACKED = ("depth", "qkv")
@@ -34,10 +34,14 @@ def muon_dimensions(model: LanguageModel) -> tuple[Any, Any]:
             return dataclasses.replace(nothing, weight=_matrix(node.weight, node.In))
         if isinstance(node, StepSize) and node.weight is not None:
             return dataclasses.replace(nothing, weight=_matrix(node.weight, node.weight.axes[-2:-1]))
+        if isinstance(node, Generated) and isinstance(node.template, Linear):
+            base = _matrix(node.arrays["weight"].base, node.template.In)
+            weight = dataclasses.replace(nothing.arrays["weight"], base=base)
+            return dataclasses.replace(nothing, arrays={**nothing.arrays, "weight": weight})
         return nothing
 
     def is_part(node: Any) -> bool:
-        return isinstance(node, Linear | StepSize | Gate | GeneratedArray | TimeMlp) or _is_named(node)
+        return isinstance(node, Linear | StepSize | Gate | Generated | GeneratedArray | TimeMlp) or _is_named(node)
 
     outside = jax.tree.map(lambda _: None, dataclasses.replace(model, block=None), is_leaf=_is_named)
     dimensions = dataclasses.replace(outside, block=jax.tree.map(dimensions_of, model.block, is_leaf=is_part))

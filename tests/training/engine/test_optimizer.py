@@ -73,7 +73,7 @@ def test_one_adamw_step_by_hand():
 MATRICES = {
     "standard": {"qkv": 3, "output": 1, "up": 1, "down": 1},
     "time-indexed-ssm": {"qkv": 3, "output": 1, "enter": 1, "branch": 1, "into_state": 1, "from_state": 1, "leave": 1},
-    "neural-ode": {},
+    "neural-ode": {"qkv": 3, "output": 1, "up": 1, "down": 1},
 }
 
 
