@@ -1,5 +1,6 @@
 """Settings of all tests."""
 
+import gc
 import signal
 from collections.abc import Iterator
 
@@ -21,6 +22,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Let Python look for garbage among what tests make, and seldom: tracing makes many small objects that stay.
+
+    What was imported stays anyway; going through all of it again and again is a part of every test's time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(autouse=True)
