@@ -1,6 +1,8 @@
 """What is turned away before Gradio sees it, and what Gradio is kept from."""
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import gradio as gr
@@ -12,15 +14,31 @@ from app import door
 from app.serve import launch_settings
 
 
-@pytest.fixture
-def address(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+@contextlib.contextmanager
+def serving() -> Iterator[str]:
+    """The address of a page that takes a file."""
     with gr.Blocks(analytics_enabled=False) as demo:
         file = gr.File()
         file.change(lambda given: None, file, None, preprocess=False)
     _, address, _ = demo.queue().launch(prevent_thread_lock=True, server_port=None, **launch_settings())
     yield f"{address}gradio_api"
     demo.close()
+
+
+@pytest.fixture
+def address(tmp_path, monkeypatch) -> Iterator[str]:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory) -> Iterator[str]:
+    """The address of a page for tests that send nothing to it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("unchanged")))
+        with serving() as address:
+            yield address
 
 
 @pytest.fixture
@@ -114,9 +132,9 @@ def test_the_server_fetches_nothing_that_a_visitor_names(address, elsewhere):
         ("GET", "run-history/buckets"),
     ],
 )
-def test_what_gradio_offers_besides_is_not_here(address, method, path):
-    assert httpx2.request(method, f"{address}/{path}").status_code == 404
+def test_what_gradio_offers_besides_is_not_here(unchanged, method, path):
+    assert httpx2.request(method, f"{unchanged}/{path}").status_code == 404
 
 
-def test_nobody_watches_the_visitors(address):
-    assert httpx2.get(f"{address.removesuffix('gradio_api')}monitoring/summary").status_code == 403
+def test_nobody_watches_the_visitors(unchanged):
+    assert httpx2.get(f"{unchanged.removesuffix('gradio_api')}monitoring/summary").status_code == 403
