@@ -4,8 +4,10 @@ For the address of every tab its layout shift (0.1 is where it begins to disturb
 from a click on a tab to what it shows first, once the page is warm.
 """
 
+import contextlib
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -33,6 +35,15 @@ OBSERVE = """() => {
 }"""
 TRANSFERRED = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
   .reduce((sum, each) => sum + each.transferSize, 0)"""
+
+
+@contextlib.contextmanager
+def nothing_moves(page: Page) -> Iterator[None]:
+    """What is drawn in this block has its place from the beginning."""
+    page.evaluate(OBSERVE)
+    yield
+    page.wait_for_function("document.querySelectorAll('.progress-text').length === 0")
+    assert page.evaluate("window.shifts.reduce((sum, each) => sum + each, 0)") < 0.1
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import WIDTHS, query_of, take_screenshot
+from tests.browser.measure import nothing_moves
 from tipshare.kinds import LOOKS
 
 FIGURES = ("eigenvalues", "magnitudes", "lens", "updates", "alignment")
@@ -52,7 +53,8 @@ def test_a_byte_is_chosen_and_a_link_reopens_the_view(open_page):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_tab_fits_the_page_and_errors_are_in_words(open_page, width):
     page = open_page("?tab=dynamics&text=to+be", width=width)
-    wait_for_figures(page)
+    with nothing_moves(page):
+        wait_for_figures(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     take_screenshot(page, f"dynamics-{width}")
     titles = [each.bounding_box() for each in page.locator("#dynamics-eigenvalues .annotation").all()]
