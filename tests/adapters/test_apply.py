@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import tipshare
-from tests.factories import GRID, TOKENS, build, logits_of
+from tests.factories import GRID, TOKENS, build, cells, logits_of
 from tipshare import adapters
 from tipshare.config import ModelConfig
 from tipshare.model.depth_change import to_layers, with_depth_steps
@@ -19,7 +19,7 @@ from tipshare.model.low_rank import AlongDepth
 
 # One config for every weight source, and the kinds.
 CHOSEN = [*tipshare.KINDS, "tied mlp", "own-generated mlp", "published time-indexed-ssm"]
-each_source = pytest.mark.parametrize("config", [GRID[name] for name in CHOSEN], ids=CHOSEN)
+each_source = pytest.mark.parametrize("config", cells({name: GRID[name] for name in CHOSEN}))
 MODES = get_args(AlongDepth)
 CONTINUOUS = ["neural-ode", "time-indexed-mlp", "time-indexed-ssm"]
 

@@ -53,6 +53,7 @@ def test_main_numbers_are_those_of_the_parts():
     np.testing.assert_allclose(numbers["spectra"]["query-key"]["radius"], radius)
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_numbers_and_writes_the_figures(tmp_path, capsys):
     save_tiny_model("time-indexed-ssm", tmp_path / "model")
     assert main(["inspect", str(tmp_path / "model"), "to be", "--out", str(tmp_path / "out"), "--place", "3"]) == 0

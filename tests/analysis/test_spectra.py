@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import tipshare
 from tests.analysis.grid import TEXT, each_source
-from tests.factories import GRID, build, frozen
+from tests.factories import GRID, build, cells, frozen
 from tipshare import analysis
 from tipshare.analysis.texts import read_text
 
@@ -130,9 +130,12 @@ def test_effective_rank_counts_equal_directions():
     assert_allclose(ranks, [2.0, 1.0, 0.0])
 
 
-@pytest.mark.parametrize("name", ["time-indexed-ssm", "own ssm", "bare state space", "generated-gated ssm"])
-def test_poles_are_what_is_left_of_a_disturbed_state(name):
-    model = build(GRID[name])
+STATE_SPACES = ("time-indexed-ssm", "own ssm", "bare state space", "generated-gated ssm")
+
+
+@pytest.mark.parametrize("config", cells({name: GRID[name] for name in STATE_SPACES}))
+def test_poles_are_what_is_left_of_a_disturbed_state(config):
+    model = build(config)
     found = analysis.ssm_poles(model, TEXT)
     read = read_text(model, TEXT)
     tokens = hax.named(read.ids, "position")

@@ -11,7 +11,7 @@ from haliax import Axis, NamedArray
 
 import tipshare
 import tipshare.analysis
-from tests.factories import GRID, SMALL, TOKENS, build, logits_of
+from tests.factories import GRID, SMALL, TOKENS, build, cells, logits_of
 from tests.model.test_causality import largest_changes
 from tipshare.model.depth import SOLVERS, depths, places_read, run_depth
 from tipshare.model.depth_change import with_depth_steps
@@ -22,7 +22,7 @@ ODES = {
     name: GRID[name]
     for name in ("neural-ode", "hybrid: shared weights, Euler step", "Legendre features, dt in every generator")
 } | {"tied": tipshare.TimeIndexedSsmConfig(weights="tied", step="euler", **SMALL)}
-each_ode = pytest.mark.parametrize("config", ODES.values(), ids=ODES.keys())
+each_ode = pytest.mark.parametrize("config", cells(ODES))
 each_solver = pytest.mark.parametrize("solver", HIGHER)
 call = eqx.filter_jit(tipshare.LanguageModel.__call__)
 

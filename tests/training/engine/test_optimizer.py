@@ -121,6 +121,7 @@ def test_the_mean_is_that_of_the_weights_after_the_last_steps():
     jax.tree.map(lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-6), tail_mean(state), expected)
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_the_mean_of_its_last_weights(make_run, stream):
     def weights(folder: str, *changes: str) -> dict[str, np.ndarray]:
         run = make_run("time-indexed-mlp", *changes, folder=folder)
