@@ -31,7 +31,7 @@ TUNED = replace(
     by_model={
         "standard": {"learning_rate": 3e-3, "adam_learning_rate": 1e-3},
         # AdamW moves its hypernetworks, for which a rate is a rate of everything that they generate.
-        "neural-ode": {"adam_learning_rate": 5e-4},
+        "neural-ode": {"adam_learning_rate": 1e-3},
         "time-indexed-mlp": {"learning_rate": 8e-3, "adam_learning_rate": 4e-3},
     },
     model=dict(hidden_dim=256, num_heads=4, num_layers=6, step_features=True),
