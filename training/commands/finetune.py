@@ -66,11 +66,11 @@ class Finetune:
             )
         if not self.seeds or self.device_options != DeviceOptions():
             raise ValueError("several seeds are trained on one device each, and there must be at least one")
-        child, ending = Child(), ["--out", str(self.out), *(["--track"] if self.track else [])]
-        commands = {
-            seed: [*self._words(self.checkpoint, seed, self.data_dir, self.first_text), *ending] for seed in self.seeds
-        }
-        return carry_out_all([(f"seed {seed}", partial(child.run, commands[seed])) for seed in self.seeds])
+        child, jobs = Child(), []
+        for seed in self.seeds:
+            words = [*self._words(self.checkpoint, seed, self.data_dir, self.first_text), "--out", str(self.out)]
+            jobs.append((f"seed {seed}", partial(child.run, words + ["--track"] * self.track)))
+        return carry_out_all(jobs)
 
     def _describe_run(self, seed: int) -> Run:
         """The run that these arguments describe; loads the checkpoint and the texts."""

@@ -8,6 +8,7 @@ from tipshare.checkpoint.locate import bundle_folder
 from training.recipes.library import RECIPES
 from training.results.groups import collect
 from training.results.records import RunRecord, known_records
+from training.results.summaries import LOSS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +43,9 @@ def describe_cost(records: Sequence[RunRecord]) -> str:
 
 def describe_scores(records: Sequence[RunRecord]) -> str:
     """Mean validation loss of every model over its seeds, best first; empty without records."""
-    by_model = collect(records, lambda record: record.model)
+    by_model = collect((each for each in records if LOSS in each.final), lambda record: record.model)
     means = sorted(
-        (statistics.fmean(run.final["valid_loss"] for run in runs), model, len(runs))
-        for model, runs in by_model.items()
+        (statistics.fmean(run.final[LOSS] for run in runs), model, len(runs)) for model, runs in by_model.items()
     )
     scores = ", ".join(
         f"{mean:.3f} ({model}, {count} {'seed' if count == 1 else 'seeds'})" for mean, model, count in means

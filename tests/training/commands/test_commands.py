@@ -13,6 +13,7 @@ from training.__main__ import keep_freed_memory, main
 from training.commands.children import carry_out_all
 from training.commands.forecast import forecast
 from training.commands.options import RunOptions
+from training.commands.recipes import describe_scores
 from training.commands.train import Train
 from training.engine.progress import Progress, format_seconds
 from training.recipes.library import RECIPES
@@ -253,3 +254,9 @@ def test_a_sweep_tells_a_stop_from_a_failure(capsys):
         jobs = [("standard, seed 1", lambda code=code: code), ("standard, seed 2", lambda: pytest.fail("not reached"))]
         assert carry_out_all(jobs) == code
         assert capsys.readouterr().err == f"stopped at standard, seed 1; {words}\n"
+
+
+def test_the_loss_to_expect_is_told_by_the_runs_that_have_one():
+    without = make_record("neural-ode", final={"accuracy": 0.5})
+    assert describe_scores([without, make_record(loss=1.5)]) == "valid loss 1.500 (standard, 1 seed) nats per byte"
+    assert describe_scores([without]) == ""
