@@ -1,1 +1,1 @@
-"""Measurements against other software, each run as `python -m training.benchmarks.<name>`."""
+"""Measurements of speed, depth and inner dynamics, also against other software; commands carry them out."""

@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -17,9 +18,11 @@ from training.engine.step import Program
 from training.recipes.library import find_recipe
 from training.recipes.recipe import Recipe
 
-RECIPE = "published-1000"
+RECIPE, TUNED = "published-1000", "tuned-1000"
 # Steps per turn: enough that the overhead of a turn does not count.
 STEPS = 3
+# Of the tuned protocol: what Muon adds to a step depends on how many matrices are stored and not on the batch.
+BATCHES, TUNED_STEPS = (8, 32), 2
 # A matrix product is short: with several per step, the pipe to the other process does not count either.
 PRODUCTS_PER_STEP = 4
 PEERS = {"transformers GPT-2": "gpt2", "plain torch": "plain"}
@@ -125,3 +128,19 @@ def measure(torch_python: str | None, *, rounds: int, threads: int, kinds: Seque
         share = party.operations() / statistics.median(taken[party.name]) / rate
         report["parties"][party.name]["share_of_matrix_product_rate"] = share
     return report
+
+
+def measure_tuned(
+    *, rounds: int, models: Sequence[str] | None = None, batches: Sequence[int] = BATCHES, recipe_name: str = TUNED
+) -> dict[str, Any]:
+    """Milliseconds per training step of every model of the tuned protocol, each with its own optimizer.
+
+    Medians over rounds in which all models take turns, one batch size after the other.
+    """
+    recipe, shapes = find_recipe(recipe_name), []
+    for batch in batches:
+        sized = replace(recipe, batch_size=batch)
+        taken = measure_turns([Ours(label, sized) for label in models or recipe.models], TUNED_STEPS, rounds)
+        step_ms = {label: 1e3 * statistics.median(seconds) for label, seconds in taken.items()}
+        shapes.append({"batch_size": batch, "length": recipe.length, "step_ms": step_ms})
+    return {**describe_benchmark([]), "recipe": recipe_name, "rounds": rounds, "shapes": shapes}

@@ -47,9 +47,9 @@ class Benchmark:
                 raise ValueError(
                     "benchmark steps compares models of the tuned protocol alone: leave out --torch-python"
                 )
-            from training.benchmarks import steps
+            from training.benchmarks.training import measure_tuned
 
-            return steps.measure(rounds=self.rounds)
+            return measure_tuned(rounds=self.rounds)
         if self.what == "training":
             from training.benchmarks.training import measure
         else:

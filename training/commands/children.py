@@ -3,7 +3,8 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from training.commands.train import BUSY, DIVERGED
 from training.engine.signals import SIGNALS, StopRequest, exit_code
@@ -19,8 +20,10 @@ class Child:
     """
 
     def __init__(self) -> None:
+        """Listens to signals from now on."""
         self.stop = StopRequest(self._pass_on)
         self._process: subprocess.Popen | None = None
+        self.stop.listen()
 
     def run(self, arguments: Sequence[str]) -> int:
         """Run `python -m training` and return its exit code, or that of the signal if one came before."""
@@ -38,23 +41,20 @@ class Child:
             self._process.send_signal(number)
 
 
-class Tally:
-    """How the runs of a sweep ended."""
+def carry_out_all(jobs: Sequence[tuple[str, Callable[[], int]]]) -> int:
+    """Carry out named runs one after the other, print how many ended how, and return the exit code for all of them.
 
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-
-    def add(self, code: int, name: str) -> bool:
-        """Count a run by its exit code; False, with a message, if the sweep must end."""
+    Every run returns its own exit code; one that was stopped, or that ended with an error, ends the rest.
+    """
+    counts: Counter[str] = Counter()
+    for number, (name, run) in enumerate(jobs, start=1):
+        print(f"[{number}/{len(jobs)}] {name}", flush=True)
+        code = run()
         if code not in OUTCOMES:
             stopped = code in (exit_code(each) for each in SIGNALS)
             then = "the same command continues" if stopped else f"its exit code is {code}, see its message above"
             print(f"stopped at {name}; {then}", file=sys.stderr)
-            return False
-        self._counts[OUTCOMES[code]] = self._counts.get(OUTCOMES[code], 0) + 1
-        return True
-
-    def finish(self) -> int:
-        """Print the counts and return the exit code of the sweep."""
-        print(", ".join(f"{count} {outcome}" for outcome, count in self._counts.items()))
-        return 0 if set(self._counts) <= {"finished"} else 1
+            return code
+        counts[OUTCOMES[code]] += 1
+    print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+    return 0 if set(counts) <= {"finished"} else 1

@@ -2,13 +2,14 @@
 
 import shlex
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
 from tipshare.model.low_rank import AlongDepth
-from training.commands.children import Child, Tally
+from training.commands.children import Child, carry_out_all
 from training.commands.options import Changes, DataDir, DeviceOptions, optional, run_folder
 from training.commands.train import carry_out
 from training.engine.run import Run
@@ -65,15 +66,11 @@ class Finetune:
             )
         if not self.seeds or self.device_options != DeviceOptions():
             raise ValueError("several seeds are trained on one device each, and there must be at least one")
-        child, tally = Child(), Tally()
-        child.stop.listen()
-        for number, seed in enumerate(self.seeds, start=1):
-            print(f"[{number}/{len(self.seeds)}] seed {seed}", flush=True)
+        child, jobs = Child(), []
+        for seed in self.seeds:
             words = [*self._words(self.checkpoint, seed, self.data_dir, self.first_text), "--out", str(self.out)]
-            code = child.run(words + ["--track"] * self.track)
-            if not tally.add(code, f"seed {seed}"):
-                return code
-        return tally.finish()
+            jobs.append((f"seed {seed}", partial(child.run, words + ["--track"] * self.track)))
+        return carry_out_all(jobs)
 
     def _describe_run(self, seed: int) -> Run:
         """The run that these arguments describe; loads the checkpoint and the texts."""

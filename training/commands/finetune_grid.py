@@ -1,11 +1,12 @@
 """`python -m training finetune-grid`: all runs behind the page on fine-tuning that are not finished."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from tipshare.checkpoint.locate import bundle_folder
-from training.commands.children import Child, Tally
+from training.commands.children import Child, carry_out_all
 from training.commands.options import optional
 from training.finetune.recipe import FINETUNE
 
@@ -42,24 +43,17 @@ class FinetuneGrid:
                 print(job.name)
             print(f"{len(jobs)} runs, {self._cost(jobs)}")
             return 0
-        child, tally = Child(), Tally()
-        child.stop.listen()
-        for number, job in enumerate(jobs, start=1):
-            print(f"[{number}/{len(jobs)}] {job.name}", flush=True)
-            code = child.run(job.arguments)
-            if not tally.add(code, job.name):
-                return code
-        return tally.finish()
+        child = Child()
+        return carry_out_all([(job.name, partial(child.run, job.arguments)) for job in jobs])
 
     def _cost(self, jobs: list) -> str:
         """What the training steps take, as records tell; starting and compiling come on top."""
         from tipshare.presets import preset
         from training.commands.forecast import forecast
         from training.engine.progress import format_seconds
-        from training.results.records import read_records
+        from training.results.records import known_records
 
-        path = bundle_folder() / "runs.jsonl"
-        records = read_records(path) if path.is_file() else []
+        records = known_records(bundle_folder() / "runs.jsonl")
         seconds: dict[tuple, float | None] = {}
         for job in jobs:
             key = (job.kind, job.depth_steps, job.recipe.num_steps)

@@ -61,11 +61,15 @@ class RunOptions:
 
     def command(self, recipe_name: str, model: str, seed: int) -> str:
         """The command that repeats a run; the folder of the data is left out, as it differs by machine."""
-        words = ["python", "-m", "training", "train", recipe_name, "--model", model, "--seed", str(seed)]
+        folder = None if self.data_dir is None else Path("DIR")
+        return shlex.join(["python", "-m", "training", *self.words(recipe_name, model, seed, folder)])
+
+    def words(self, recipe_name: str, model: str, seed: int, data_dir: Path | None) -> list[str]:
+        """The arguments of a run, apart from where it goes and where it is computed."""
+        words = ["train", recipe_name, "--model", model, "--seed", str(seed)]
         words += ["--set", *self.changes] if self.changes else []
         words += ["--preset", self.preset] if self.preset != "default" else []
-        words += ["--data-dir", "DIR"] if self.data_dir is not None else []
-        return shlex.join(words)
+        return words + (["--data-dir", str(data_dir)] if data_dir is not None else [])
 
 
 @dataclass(frozen=True, kw_only=True)

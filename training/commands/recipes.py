@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from tipshare.checkpoint.locate import bundle_folder
 from training.recipes.library import RECIPES
-from training.results.records import RunRecord, read_records
+from training.results.groups import collect
+from training.results.records import RunRecord, known_records
+from training.results.summaries import LOSS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,8 +16,7 @@ class Recipes:
     """List the recipes with their cost and the loss to expect, both from the bundled records where there are any."""
 
     def run(self) -> int:
-        path = bundle_folder() / "runs.jsonl"
-        records = read_records(path) if path.is_file() else []
+        records = known_records(bundle_folder() / "runs.jsonl")
         for recipe in RECIPES.values():
             windows = recipe.batch_size * recipe.accumulate
             measured = [
@@ -42,10 +43,10 @@ def describe_cost(records: Sequence[RunRecord]) -> str:
 
 def describe_scores(records: Sequence[RunRecord]) -> str:
     """Mean validation loss of every model over its seeds, best first; empty without records."""
-    losses: dict[str, list[float]] = {}
-    for record in records:
-        losses.setdefault(record.model, []).append(record.final["valid_loss"])
-    means = sorted((statistics.fmean(values), model, len(values)) for model, values in losses.items())
+    by_model = collect((each for each in records if LOSS in each.final), lambda record: record.model)
+    means = sorted(
+        (statistics.fmean(run.final[LOSS] for run in runs), model, len(runs)) for model, runs in by_model.items()
+    )
     scores = ", ".join(
         f"{mean:.3f} ({model}, {count} {'seed' if count == 1 else 'seeds'})" for mean, model, count in means
     )

@@ -1,16 +1,19 @@
 """`python -m training sweep`: all runs of a recipe that are not finished."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated
 
 import tyro
 
 from tipshare.checkpoint.locate import bundle_folder
+from tipshare.config import ModelConfig
 from tipshare.presets import PRESETS
-from training.commands.children import Child, Tally
+from training.commands.children import Child, carry_out_all
 from training.commands.options import RecipeName, RunOptions, optional
-from training.results.records import read_records
+from training.recipes.recipe import Recipe
+from training.results.records import known_records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,59 +36,40 @@ class Sweep:
 
     def run(self) -> int:
         child = Child()
-        child.stop.listen()
-        runs = list(self._runs())
-        self._say_costs()
+        options = self.run_options
+        recipe, shapes = options.recipe(self.recipe), PRESETS[options.preset]
+        # The chosen models, or those of the recipe that the preset has a shape for.
+        models = self.models or tuple(each for each in recipe.models if each in recipe.variants or each in shapes)
+        configs = {model: recipe.configure(model, options.preset) for model in models}
+        seeds = self.seeds or recipe.seeds
+        print(
+            f"{recipe.name}: models {len(models)}, seeds of each {len(seeds)}; what the training steps of a run take:"
+        )
+        self._say_costs(recipe, configs)
         if self.plan:
             return 0
-        tally = Tally()
-        for number, (model, seed) in enumerate(runs, start=1):
-            print(f"[{number}/{len(runs)}] {model}, seed {seed}", flush=True)
-            twin = self.run_options.describe_run(self.recipe, model, seed).finished_elsewhere()
-            if twin:
-                print(f"the same run as {twin.model} of {twin.recipe}, which is finished")
-            code = 0 if twin else child.run(self._command(model, seed))
-            if not tally.add(code, f"{model}, seed {seed}"):
-                return code
-        return tally.finish()
+        # All models of one seed first, so that models can be compared early.
+        return carry_out_all(
+            [(f"{model}, seed {seed}", partial(self._train, child, model, seed)) for seed in seeds for model in models]
+        )
 
-    def _runs(self) -> Iterator[tuple[str, int]]:
-        """Models and seeds; all models of one seed first, so that models can be compared early."""
-        recipe = self.run_options.recipe(self.recipe)
-        models = self._models()
-        for model in models:
-            recipe.configure(model, self.run_options.preset)
-        for seed in self.seeds or recipe.seeds:
-            for model in models:
-                yield model, seed
-
-    def _models(self) -> tuple[str, ...]:
-        """The chosen models, or those of the recipe that the preset has a shape for."""
-        recipe, shapes = self.run_options.recipe(self.recipe), PRESETS[self.run_options.preset]
-        return self.models or tuple(each for each in recipe.models if each in recipe.variants or each in shapes)
-
-    def _say_costs(self) -> None:
-        """Print what each model will take, before anything is trained."""
+    def _say_costs(self, recipe: Recipe, configs: Mapping[str, tuple[str, ModelConfig]]) -> None:
+        """Print what a run of each model will take, before anything is trained."""
         from training.commands.forecast import forecast
 
-        recipe, models = self.run_options.recipe(self.recipe), self._models()
-        paths = (bundle_folder() / "runs.jsonl", self.run_options.out / "runs.jsonl")
-        records = [record for path in paths if path.is_file() for record in read_records(path)]
-        seeds = len(self.seeds or recipe.seeds)
-        print(f"{recipe.name}: models {len(models)}, seeds of each {seeds}; what the training steps of a run take:")
-        for model in models:
-            print(
-                f"  {forecast(recipe.for_model(model), *recipe.configure(model, self.run_options.preset), records)}",
-                flush=True,
-            )
+        records = known_records(bundle_folder() / "runs.jsonl", self.run_options.out / "runs.jsonl")
+        for model, config in configs.items():
+            print(f"  {forecast(recipe.for_model(model), *config, records)}", flush=True)
         for model in recipe.models if not self.models else ():
-            if model not in models:
+            if model not in configs:
                 print(f"  {model} is left out: the preset {self.run_options.preset} has no shape of it")
 
-    def _command(self, model: str, seed: int) -> list[str]:
+    def _train(self, child: Child, model: str, seed: int) -> int:
+        """Train one run, unless it is finished under another name; returns its exit code."""
         options = self.run_options
-        words = ["train", self.recipe, "--model", model, "--seed", str(seed), "--out", str(options.out)]
-        words += ["--preset", options.preset]
-        words += ["--set", *options.changes] if options.changes else []
-        words += ["--data-dir", str(options.data_dir)] if options.data_dir is not None else []
-        return words
+        twin = options.describe_run(self.recipe, model, seed).finished_elsewhere()
+        if twin is None:
+            words = options.words(self.recipe, model, seed, options.data_dir)
+            return child.run([*words, "--out", str(options.out)])
+        print(f"the same run as {twin.model} of {twin.recipe}, which is finished")
+        return 0

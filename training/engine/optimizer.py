@@ -1,12 +1,16 @@
-"""The optimizer of a recipe, as an optax chain."""
+"""The optimizer of a recipe, as an optax chain; in the end it may give the mean of the last weights."""
+
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import optax
 import optax.contrib
+import optax.tree_utils
 from haliax import NamedArray
+from jaxtyping import Array
 
 from tipshare.model.language_model import LanguageModel
-from training.engine.averaging import track_mean
 from training.engine.muon import muon_dimensions
 from training.recipes.recipe import Recipe
 
@@ -73,3 +77,37 @@ def is_matrix(parameters: object) -> object:
         return field != "bias" and len(axes) > 1
 
     return jax.tree_util.tree_map_with_path(decays, parameters, is_leaf=lambda leaf: isinstance(leaf, NamedArray))
+
+
+class TailMean(NamedTuple):
+    """Training steps so far, and the mean of the weights after each of the last ones."""
+
+    step: Array
+    mean: Any
+
+
+def track_mean(recipe: Recipe) -> optax.GradientTransformation:
+    """Keep the mean of the weights over the last `average_tail` of a recipe's training steps; updates pass unchanged.
+
+    It is often better than the weights of the last step (Polyak & Juditsky, 1992; Izmailov et al., 2018). This belongs
+    at the end of a chain, where updates are what is added to the weights.
+    """
+    before = recipe.num_steps - max(1, round(recipe.average_tail * recipe.num_steps))
+
+    def init(params: Any) -> TailMean:
+        return TailMean(jnp.int32(0), jax.tree.map(jnp.zeros_like, params))
+
+    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, TailMean]:
+        step = state.step + 1
+        share = jnp.where(step > before, 1.0 / jnp.maximum(step - before, 1), 0.0)
+        mean = jax.tree.map(
+            lambda mean, weight, change: mean + share * (weight + change - mean), state.mean, params, updates
+        )
+        return updates, TailMean(step, mean)
+
+    return optax.GradientTransformation(init, update)
+
+
+def tail_mean(optimizer_state: Any) -> Any:
+    """The mean of the weights that `track_mean` keeps in an optimizer's state."""
+    return optax.tree_utils.tree_get(optimizer_state, "mean", filtering=lambda path, _: "TailMean" in str(path[-1]))

@@ -12,7 +12,7 @@ from training.data.corpus import Corpus
 from training.engine.elastic import depths_to_evaluate
 from training.engine.start import Start
 from training.recipes.recipe import Recipe
-from training.results.records import RunRecord, append_record, read_records
+from training.results.records import RunRecord, append_record, known_records
 from training.results.summaries import depth_loss
 
 LARGEST_SEED = 2**32 - 1
@@ -97,15 +97,17 @@ class Run:
 
     def check_collection(self) -> None:
         """Raise ValueError if the file that gathers records could not take the one of this run."""
-        if self.collection.exists():
-            read_records(self.collection)
+        known_records(self.collection)
 
     def finished_elsewhere(self) -> RunRecord | None:
         """The record of the same run under another recipe's name, if the collection has one."""
-        known = read_records(self.collection) if self.collection.exists() else []
         wanted = self.identity()
         name = wanted.pop("recipe")
-        same = (each for each in known if all(getattr(each, key) == value for key, value in wanted.items()))
+        same = (
+            each
+            for each in known_records(self.collection)
+            if all(getattr(each, key) == value for key, value in wanted.items())
+        )
         asked = {depth_loss(steps) for steps in depths_to_evaluate(self.recipe, self.config)}
         return next((each for each in same if each.recipe != name and asked <= each.final.keys()), None)
 
@@ -113,8 +115,7 @@ class Run:
         """Add the record to the collection unless it is there; several processes may do so at once."""
         with locked(self.collection.with_suffix(".lock"), wait=True):
             remove_left_overs(self.collection)
-            known = read_records(self.collection) if self.collection.exists() else []
-            if record not in known:
+            if record not in known_records(self.collection):
                 append_record(record, self.collection)
 
 

@@ -17,8 +17,7 @@ from jaxtyping import Array
 
 from tipshare.config import ModelConfig
 from tipshare.model.language_model import LanguageModel
-from training.engine.averaging import tail_mean
-from training.engine.optimizer import make_optimizer
+from training.engine.optimizer import make_optimizer, tail_mean
 from training.engine.sharding import Placement
 from training.engine.start import Start, join
 from training.recipes.recipe import Recipe

@@ -1,6 +1,7 @@
 """Ablations: recipes that vary one choice of the model grid at a time."""
 
 import dataclasses
+from collections.abc import Sequence
 
 from training.recipes.recipe import NOT_MEASURED, Recipe, Variant
 
@@ -24,37 +25,21 @@ _GRID = {
     for mixer in ("mlp", "ssm")
 }
 
-_TIME = {
-    f"{kind}, t {time}": _variant(kind, time=time)
-    for kind in ("neural-ode", "time-indexed-mlp", "time-indexed-ssm")
-    for time in ("indexed", "constant")
-}
 
-_STEP = {
-    f"{kind}, {step}": _variant(kind, step=step)
-    for kind in ("neural-ode", "time-indexed-mlp", "time-indexed-ssm")
-    for step in ("residual", "euler")
-}
-
-_POSITIONS = {
-    f"{kind}, {positions} positions": _variant(kind, positions=positions)
-    for kind in ("standard", "time-indexed-mlp", "time-indexed-ssm")
-    for positions in ("rotary", "learned", "none")
-}
-
-_GATE = {
-    f"{kind}, {gate} gate": _variant(kind, gate=gate)
-    for kind in ("time-indexed-mlp", "time-indexed-ssm")
-    for gate in ("sigmoid", "two-sigmoid", "linear")
-} | {f"{kind}, no gate": _variant(kind, weights="tied") for kind in ("time-indexed-mlp", "time-indexed-ssm")}
-
-_DEPTH = {
-    f"{kind}, {steps} depth steps": _variant(kind, num_layers=steps)
-    for kind in ("standard", "time-indexed-mlp", "time-indexed-ssm")
-    for steps in (2, 4, 6, 8, 12)
-}
+def _vary(kinds: Sequence[str], field: str, values: Sequence[object], label: str) -> dict[str, Variant]:
+    """Every kind with every value of a field, which stands in its label."""
+    return {f"{kind}, {label.format(value)}": _variant(kind, **{field: value}) for kind in kinds for value in values}
 
 
+_GATED = ("time-indexed-mlp", "time-indexed-ssm")
+_CONTINUOUS = ("neural-ode", *_GATED)
+
+_TIME = _vary(_CONTINUOUS, "time", ("indexed", "constant"), "t {}")
+_STEP = _vary(_CONTINUOUS, "step", ("residual", "euler"), "{}")
+_POSITIONS = _vary(("standard", *_GATED), "positions", ("rotary", "learned", "none"), "{} positions")
+_GATE = _vary(_GATED, "gate", ("sigmoid", "two-sigmoid", "linear"), "{} gate")
+_GATE |= _vary(_GATED, "weights", ("tied",), "no gate")
+_DEPTH = _vary(("standard", *_GATED), "num_layers", (2, 4, 6, 8, 12), "{} depth steps")
 _SELECTIVE = {
     "time-indexed-ssm, selective": _variant("time-indexed-ssm", selective=True),
     "time-indexed-ssm, time-invariant": _variant("time-indexed-ssm", selective=False),

@@ -36,28 +36,28 @@ class Report:
     notes: tuple[str, ...]
 
 
-def write_report(records: Iterable[RunRecord], folder: Path, *, metric: str = LOSS) -> Report:
+def write_report(records: Iterable[RunRecord], folder: Path) -> Report:
     """Write tables, tests and figures: a summary of everything in `folder`, and a folder in it for every group."""
     everything = group_records(records)
-    groups = [each for each in everything if summarise_group(each, metric)]
+    groups = [each for each in everything if summarise_group(each)]
     if not groups:
         had = sorted({name for each in everything for name in metrics_of(each)})
-        raise ValueError(f"no record has the final number {metric!r}; the records have {', '.join(had) or 'none'}")
-    notes = [f"{each.name}: no run has {metric}." for each in everything if each not in groups]
+        raise ValueError(f"no record has the final number {LOSS!r}; the records have {', '.join(had) or 'none'}")
+    notes = [f"{each.name}: no run has {LOSS}." for each in everything if each not in groups]
     texts = {
         "statistics_summary.json": _json({"groups": [summary_of(each) for each in groups]}),
-        "significance_tests.json": _json({"groups": [comparisons_of(each, metric) for each in groups]}),
+        "significance_tests.json": _json({"groups": [comparisons_of(each) for each in groups]}),
     }
     files: list[Path] = []
     sections = []
     for group in groups:
-        selection = Selection(group=group, metric=metric)
+        selection = Selection(group=group)
         for name, table in (("results", results_table(selection)), ("significance", significance_table(selection))):
             texts |= {f"{group.name}/{name}.{suffix}": write(table) for suffix, write in WRITERS.items()}
         figures, missing = write_figures(selection, folder / group.name)
         files += figures
         notes += [f"{group.name}: {each}" for each in missing]
-        sections.append(section_of(group, metric=metric, figures=figures, missing=missing))
+        sections.append(section_of(group, figures, missing))
     texts["report.md"] = "# Results\n\n" + "\n".join(sections)
     for name, text in texts.items():
         write_text(folder / name, text)
@@ -76,7 +76,7 @@ def summary_of(group: RunGroup) -> dict[str, Any]:
     return {**_identity(group), "confidence": CONFIDENCE, "models": models}
 
 
-def comparisons_of(group: RunGroup, metric: str = LOSS) -> dict[str, Any]:
+def comparisons_of(group: RunGroup) -> dict[str, Any]:
     """Every pair of models of a group with all tests, in numbers and in words, ready for JSON."""
     pairs = [
         {
@@ -86,23 +86,21 @@ def comparisons_of(group: RunGroup, metric: str = LOSS) -> dict[str, Any]:
             "is_significant": each.is_significant,
             "words": significance_in_words(each),
         }
-        for each in compare_group(group, metric)
+        for each in compare_group(group)
     ]
-    return {**_identity(group), "metric": metric, "correction": "Holm, over all pairs", "comparisons": pairs}
+    return {**_identity(group), "metric": LOSS, "correction": "Holm, over all pairs", "comparisons": pairs}
 
 
-def section_of(
-    group: RunGroup, *, metric: str = LOSS, figures: Iterable[Path] = (), missing: Iterable[str] = ()
-) -> str:
+def section_of(group: RunGroup, figures: Iterable[Path] = (), missing: Iterable[str] = ()) -> str:
     """A group's part of the report in Markdown."""
-    pairs = compare_group(group, metric)
+    pairs = compare_group(group)
     experiment = published_for(group.recipe)
-    selection = Selection(group=group, metric=metric)
+    selection = Selection(group=group)
     parts = [
         f"## {group.name}",
-        headline_of(group, metric=metric),
+        headline_of(group),
         to_markdown(results_table(selection)),
-        _list(notes_on(group, metric=metric, source="both")),
+        _list(notes_on(group, source="both")),
         published_notes(experiment) if experiment else "",
         *(["### Do the models differ?", to_markdown(significance_table(selection))] if pairs else []),
         _list(significance_in_words(each) for each in pairs),

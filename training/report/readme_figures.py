@@ -1,19 +1,19 @@
 """The figures in README and docs: drawn from records and benchmarks, each marked with a digest of what it shows."""
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tipshare.files import write_bytes
 from training.report.figures import render
-from training.report.parts import Records, read_reports
-from training.results.groups import group_records
-from training.results.leading import leading_group
-from training.results.selection import Against, Selection
+from training.results.groups import RunGroup, find_group
+from training.results.leading import leading_group, usual_runs
+from training.results.records import RunRecord
+from training.results.selection import Selection
 from training.results.views import FIGURES
 from training.results.views.depth_reports import speed_view
-from training.results.views.document_tables import usual_runs
 from training.results.views.elastic import elastic_view
 from training.results.views.equal_time import time_view
 from training.results.views.figure import FigureView
@@ -22,55 +22,61 @@ from training.results.views.scaling import scaling_group, scaling_view
 FINETUNING = "finetune-wikitext-2-to-shakespeare"
 MARK = "Records"
 
+Records = Sequence[RunRecord]
+# The view of a figure, from records and a folder of benchmark reports; None if there are no runs of it.
 Draws = Callable[[Records, Path | None], FigureView[Any] | None]
 
 
-def _of_group(recipe: str, figure: str) -> Draws:
+def read_reports(folder: Path | None, name: str) -> list[dict[str, Any]]:
+    """The reports `NAME*.json` in a folder of benchmarks; none if there is no folder."""
+    paths = sorted(folder.glob(f"{name}*.json"), key=lambda path: path.stem) if folder else []
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+
+
+def _of_group(choose: Callable[[Records], RunGroup | None], view: Callable[[RunGroup], FigureView[Any]]) -> Draws:
     def draw(records: Records, _: Path | None) -> FigureView[Any] | None:
-        group = next((each for each in group_records(usual_runs(records)) if each.name == recipe), None)
-        return None if group is None else FIGURES[figure](Selection(group=group))
+        group = choose(records) if records else None
+        return None if group is None else view(group)
 
     return draw
 
 
-def _sizes(records: Records, _: Path | None) -> FigureView[Any] | None:
-    group = leading_group(usual_runs(records)) if records else None
-    return None if group is None else FIGURES["loss_against_parameters"](Selection(group=group))
+def _of_recipe(recipe: str, figure: str) -> Draws:
+    return _of_group(lambda records: find_group(usual_runs(records), recipe), _usual(figure))
 
 
-def _time(records: Records, benchmarks: Path | None) -> FigureView[Any] | None:
-    reports = read_reports(benchmarks, "steps") if benchmarks else []
-    return time_view(records, reports[0]) if reports else None
+def _usual(figure: str) -> Callable[[RunGroup], FigureView[Any]]:
+    return lambda group: FIGURES[figure](Selection(group=group))
 
 
-def _speed(_: Records, benchmarks: Path | None) -> FigureView[Any] | None:
-    reports = read_reports(benchmarks, "depth-") if benchmarks else []
-    return speed_view(reports) if reports else None
-
-
-def _scaling(cost: Against) -> Draws:
-    def draw(records: Records, _: Path | None) -> FigureView[Any] | None:
-        group = scaling_group(records)
-        return None if group is None else scaling_view(group, cost)
-
-    return draw
+def _time(records: Records, benchmarks: Path | None) -> FigureView[Any]:
+    return time_view(records, next(iter(read_reports(benchmarks, "steps")), {}))
 
 
 # By file name, with the words that stand for the figure where it cannot be seen.
 README_FIGURES: dict[str, tuple[str, Draws]] = {
-    "loss.png": ("Loss of every kind, beside the published ones", _of_group("published-1000", "loss")),
-    "sizes.png": ("Loss against stored parameters", _sizes),
-    "ablations.png": ("Loss by weights and mixer", _of_group("ablation-weights", "ablation_grid")),
-    "timeline.png": ("Validation loss along training", _of_group("published-3000", "learning_curves")),
+    "loss.png": ("Loss of every kind, beside the published ones", _of_recipe("published-1000", "loss")),
+    "sizes.png": ("Loss against stored parameters", _of_group(leading_group, _usual("loss_against_parameters"))),
+    "ablations.png": ("Loss by weights and mixer", _of_recipe("ablation-weights", "ablation_grid")),
+    "timeline.png": ("Validation loss along training", _of_recipe("published-3000", "learning_curves")),
     "finetuning.png": (
         "Loss against trained parameters, by kind",
-        _of_group(FINETUNING, "loss_against_parameters"),
+        _of_recipe(FINETUNING, "loss_against_parameters"),
     ),
     "elastic.png": ("Loss against depth steps", lambda records, _: elastic_view(records)),
-    "depth-speed.png": ("Loss against bytes per second, by depth steps", _speed),
+    "depth-speed.png": (
+        "Loss against bytes per second, by depth steps",
+        lambda _, benchmarks: speed_view(read_reports(benchmarks, "depth-")),
+    ),
     "training-time.png": ("Validation loss against training time", _time),
-    "scaling.png": ("Loss against stored parameters", _scaling("parameters")),
-    "scaling-flops.png": ("Loss against training operations per byte", _scaling("flops")),
+    "scaling.png": (
+        "Loss against stored parameters",
+        _of_group(scaling_group, lambda group: scaling_view(group, "parameters")),
+    ),
+    "scaling-flops.png": (
+        "Loss against training operations per byte",
+        _of_group(scaling_group, lambda group: scaling_view(group, "flops")),
+    ),
 }
 
 

@@ -18,6 +18,8 @@ from training.results.shared_runs import with_shared_runs
 # Recipe, corpus, training steps, tokens seen, digest of the data.
 Key = tuple[str, str, int, int, str]
 Result = TypeVar("Result")
+Item = TypeVar("Item")
+Shared = TypeVar("Shared")
 # What losses are counted in, per byte.
 Unit = Literal["nats", "bits"]
 
@@ -90,29 +92,38 @@ def group_records(records: Iterable[RunRecord]) -> list[RunGroup]:
 
     A run that was repeated counts once; one that is part of an ablation as well is in both groups.
     """
-    by_key: dict[Key, list[RunRecord]] = {}
-    for record in {each.id: each for each in with_shared_runs(records)}.values():
-        by_key.setdefault(_key(record), []).append(record)
+    by_key = collect({each.id: each for each in with_shared_runs(records)}.values(), _key)
     names = _names(list(by_key))
     return [RunGroup(names[key], *key[:4], _by_label(members)) for key, members in by_key.items()]
 
 
-def choose_group(records: Iterable[RunRecord], *, recipe: str | None = None, corpus: str | None = None) -> RunGroup:
-    """The one group of a recipe (and corpus), or an error that lists the groups there are."""
+def collect(items: Iterable[Item], key: Callable[[Item], Shared]) -> dict[Shared, list[Item]]:
+    """Items by what they have in common, in the order in which they come."""
+    collected: dict[Shared, list[Item]] = {}
+    for item in items:
+        collected.setdefault(key(item), []).append(item)
+    return collected
+
+
+def find_group(records: Iterable[RunRecord], name: str) -> RunGroup | None:
+    """The group of that name, if there is one."""
+    return next((each for each in group_records(records) if each.name == name), None)
+
+
+def choose_group(records: Iterable[RunRecord], recipe: str) -> RunGroup:
+    """The one group of a recipe, or of that name itself, or an error that lists the groups there are."""
     groups = group_records(records)
     if not groups:
         raise ValueError("there are no records: train a recipe first, or check the path of the records")
-    fitting = [each for each in groups if recipe in (None, each.recipe, each.name) and corpus in (None, each.corpus)]
-    exact = [each for each in fitting if each.name == recipe]
-    if len(exact or fitting) == 1:
-        return (exact or fitting)[0]
-    asked = f"recipe={recipe!r}, corpus={corpus!r}"
+    fitting = [each for each in groups if each.name == recipe] or [each for each in groups if each.recipe == recipe]
     if not fitting:
-        raise ValueError(f"no run of {asked}; the records hold {', '.join(each.name for each in groups)}")
-    raise ValueError(
-        f"{asked} fits {len(fitting)} groups of runs, and their numbers cannot share a table; "
-        f"choose one as recipe: {', '.join(each.name for each in fitting)}"
-    )
+        raise ValueError(f"no run of recipe={recipe!r}; the records hold {', '.join(each.name for each in groups)}")
+    if len(fitting) > 1:
+        raise ValueError(
+            f"recipe={recipe!r} fits {len(fitting)} groups of runs, and their numbers cannot share a table; "
+            f"choose one as recipe: {', '.join(each.name for each in fitting)}"
+        )
+    return fitting[0]
 
 
 def devices_of(runs: Iterable[RunRecord]) -> tuple[str, ...]:
@@ -151,19 +162,12 @@ def _names(keys: list[Key]) -> dict[Key, str]:
 def _by_label(records: list[RunRecord]) -> dict[str, tuple[RunRecord, ...]]:
     """Runs by label, the four kinds first; one label on two different models is spelled out."""
     runs: dict[str, list[RunRecord]] = {}
-    for label, members in _collect(records, lambda each: each.model).items():
-        variants = list(_collect(members, lambda each: json.dumps(_choices(each), sort_keys=True)).values())
+    for label, members in collect(records, lambda each: each.model).items():
+        variants = list(collect(members, lambda each: json.dumps(_choices(each), sort_keys=True)).values())
         for variant in variants:
             runs[label + _difference(variant[0], [each[0] for each in variants])] = variant
     ordered = sorted(runs, key=lambda label: (label != runs[label][0].kind, rank_of(runs[label][0].kind)))
     return {label: tuple(sorted(runs[label], key=lambda each: each.seed)) for label in ordered}
-
-
-def _collect(records: list[RunRecord], key: Any) -> dict[str, list[RunRecord]]:
-    collected: dict[str, list[RunRecord]] = {}
-    for record in records:
-        collected.setdefault(key(record), []).append(record)
-    return collected
 
 
 def _choices(record: RunRecord) -> dict[str, Any]:

@@ -3,22 +3,34 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from training.results.groups import RunGroup, choose_group, group_records
+from training.results.groups import RunGroup, choose_group, find_group
 from training.results.records import RunRecord
 from training.results.rows import BASELINE
 
 TUNED, PUBLISHED = "tuned-1000", "published-1000"
 FEWEST_SEEDS = 2
+# What the labels of runs in a published shape end in; there are two such shapes.
+ANY_SHAPE = " shape"
+
+
+def usual_runs(records: Sequence[RunRecord]) -> list[RunRecord]:
+    """All runs but those in the published shapes, which have a table of their own."""
+    return [each for each in records if not each.model.endswith(ANY_SHAPE)]
 
 
 def leading_group(records: Sequence[RunRecord]) -> RunGroup:
-    """The runs of the protocol that the results begin with.
+    """The usual runs of the protocol that the results begin with.
 
     That is the tuned one once it has a plain transformer and another kind with two seeds in common: fewer allow no
     test.
     """
-    tuned = next((each for each in group_records(records) if each.name == TUNED), None)
-    return tuned if tuned and _can_be_compared(tuned) else choose_group(records, recipe=PUBLISHED)
+    tuned = find_group(usual_runs(records), TUNED)
+    return tuned if tuned and _can_be_compared(tuned) else published_group(records)
+
+
+def published_group(records: Sequence[RunRecord]) -> RunGroup:
+    """The usual runs of the published protocol."""
+    return choose_group(usual_runs(records), PUBLISHED)
 
 
 def kinds_alone(group: RunGroup) -> RunGroup:

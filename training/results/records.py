@@ -26,6 +26,11 @@ def read_records(path: Path) -> list[RunRecord]:
     return list({record.id: record for record in records}.values())
 
 
+def known_records(*paths: Path) -> list[RunRecord]:
+    """The records of files that may not be there yet."""
+    return [record for path in paths if path.exists() for record in read_records(path)]
+
+
 def parse_records(text: str, name: str) -> Iterator[RunRecord]:
     """The records of a text with one JSON object per line; a ValueError names the line that is wrong, and why."""
     # Not splitlines: a record may hold other characters that Python takes for the end of a line.
@@ -42,7 +47,7 @@ def parse_records(text: str, name: str) -> Iterator[RunRecord]:
 
 def append_record(record: RunRecord, path: Path) -> None:
     """Add a record to a JSON lines file; a record of the same id is replaced, so that a rerun does not count twice."""
-    others = [each for each in read_records(path) if each.id != record.id] if path.exists() else []
+    others = [each for each in known_records(path) if each.id != record.id]
     write_records([*others, record], path)
 
 

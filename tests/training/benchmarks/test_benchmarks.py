@@ -10,15 +10,15 @@ import pytest
 from tests.training.report.test_readme_results import depth_report
 from tests.training.results.factory import make_record
 from tipshare.config import KINDS
-from training.benchmarks import peer, steps
+from training.benchmarks import peer
 from training.benchmarks.depth import measure_early_exit
 from training.benchmarks.generation import measure_other_depths
 from training.benchmarks.peer import MOST_REPEATS, measure_turns
-from training.benchmarks.training import measure
+from training.benchmarks.training import measure, measure_tuned
 from training.commands.depth import write_depth_report
 from training.engine.machine import describe_machine
 from training.finetune.choices import name_of
-from training.report.depth_parts import early_exit
+from training.report.readme import PAGES
 
 
 class Party:
@@ -70,12 +70,12 @@ def test_training_is_measured_without_torch(monkeypatch):
 
 def test_step_times_are_those_of_each_model_at_every_batch_size(monkeypatch):
     monkeypatch.setattr(peer, "stolen_seconds", lambda: 0.0)
-    report = steps.measure(rounds=1, models=("time-indexed-mlp",), batches=(1, 2), recipe_name="quick")
+    report = measure_tuned(rounds=1, models=("time-indexed-mlp",), batches=(1, 2), recipe_name="quick")
     assert [(shape["batch_size"], shape["length"]) for shape in report["shapes"]] == [(1, 64), (2, 64)]
     assert all(shape["step_ms"]["time-indexed-mlp"] > 0 for shape in report["shapes"])
     assert report["recipe"] == "quick"
     with pytest.raises(ValueError, match="unknown model 'lstm'"):
-        steps.measure(rounds=1, models=("lstm",), recipe_name="quick")
+        measure_tuned(rounds=1, models=("lstm",), recipe_name="quick")
 
 
 def test_models_with_a_choice_are_measured_at_several_depths_relative_to_their_own(monkeypatch):
@@ -109,4 +109,4 @@ def test_depth_reports_are_called_after_their_runs_and_stand_beside_each_other(t
         "depth-quick+num_steps=50-standard-seed-0.json",
         "depth-quick-standard-seed-0.json",
     ]
-    assert "average depth" not in early_exit(tmp_path)
+    assert "average depth" not in (PAGES["docs/results/depth.md"]["early exit"]((), tmp_path) or "")

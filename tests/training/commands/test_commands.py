@@ -10,9 +10,10 @@ import pytest
 from tests.training.engine.processes import CHANGES, ROOT
 from tests.training.results.factory import make_record
 from training.__main__ import keep_freed_memory, main
-from training.commands.children import Tally
+from training.commands.children import carry_out_all
 from training.commands.forecast import forecast
 from training.commands.options import RunOptions
+from training.commands.recipes import describe_scores
 from training.commands.train import Train
 from training.engine.progress import Progress, format_seconds
 from training.recipes.library import RECIPES
@@ -250,5 +251,12 @@ def test_runs_at_drawn_depths_do_not_tell_what_others_take():
 
 def test_a_sweep_tells_a_stop_from_a_failure(capsys):
     for code, words in ((130, "the same command continues"), (2, "its exit code is 2, see its message above")):
-        assert not Tally().add(code, "standard, seed 1")
+        jobs = [("standard, seed 1", lambda code=code: code), ("standard, seed 2", lambda: pytest.fail("not reached"))]
+        assert carry_out_all(jobs) == code
         assert capsys.readouterr().err == f"stopped at standard, seed 1; {words}\n"
+
+
+def test_the_loss_to_expect_is_told_by_the_runs_that_have_one():
+    without = make_record("neural-ode", final={"accuracy": 0.5})
+    assert describe_scores([without, make_record(loss=1.5)]) == "valid loss 1.500 (standard, 1 seed) nats per byte"
+    assert describe_scores([without]) == ""

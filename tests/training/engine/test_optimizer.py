@@ -14,10 +14,9 @@ from safetensors.numpy import load_file
 
 from tests.factories import GRID, build
 from tests.training.engine.tiny import TINY, assert_same_arrays
-from training.engine.averaging import tail_mean, track_mean
 from training.engine.loop import train
 from training.engine.muon import muon_dimensions
-from training.engine.optimizer import is_matrix, learning_rate_schedule, make_optimizer
+from training.engine.optimizer import is_matrix, learning_rate_schedule, make_optimizer, tail_mean, track_mean
 
 
 def test_warm_up_rises_to_the_peak_and_cosine_falls_to_its_share():

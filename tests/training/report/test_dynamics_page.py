@@ -8,7 +8,7 @@ import pytest
 
 from tipshare import analysis
 from tipshare.checkpoint import list_bundled, open_checkpoint
-from training.report.readme import DYNAMICS_PAGE, between_marks, update_page
+from training.report.readme import DYNAMICS_PAGE, between_marks, update_documents
 from training.results.views.dynamics_tables import growth_in_words, growth_table
 
 ROOT = Path(__file__).parents[3]
@@ -77,6 +77,6 @@ def test_one_page_is_updated_alone(tmp_path, report):
     page = tmp_path / DYNAMICS_PAGE
     page.parent.mkdir(parents=True)
     page.write_text("\n".join(between_marks(name, "old") for name in ("eigenvalues", "flow", "lens")))
-    update_page(tmp_path, DYNAMICS_PAGE, BENCHMARKS)
+    update_documents(tmp_path, (), BENCHMARKS, [DYNAMICS_PAGE])
     assert "old" not in page.read_text()
     assert report["text"] in page.read_text()

@@ -7,9 +7,10 @@ import pytest
 
 from tests.training.results.factory import make_record, published_records, step_report, tuned_records, tuned_run
 from training.recipes.library import RECIPES
-from training.report.readme import PARTS, between_marks, update_documents, written_parts
+from training.report.readme import PAGES, between_marks, update_documents, written_parts
 from training.results.records import read_records
 
+PARTS = [(file, name) for file, parts in PAGES.items() for name in parts]
 ROOT = Path(__file__).parents[3]
 BENCHMARKS = ROOT / "checkpoints" / "benchmarks"
 
@@ -17,11 +18,11 @@ BENCHMARKS = ROOT / "checkpoints" / "benchmarks"
 @pytest.fixture
 def project(tmp_path) -> Path:
     """A project's folder whose documents hold every mark, and an old text between them."""
-    for part in PARTS:
-        path = tmp_path / part.file
+    for file, name in PARTS:
+        path = tmp_path / file
         path.parent.mkdir(parents=True, exist_ok=True)
         before = path.read_text() if path.exists() else "first line\n"
-        path.write_text(f"{before}{between_marks(part.name, 'old')}\nafter {part.name}\n")
+        path.write_text(f"{before}{between_marks(name, 'old')}\nafter {name}\n")
     return tmp_path
 
 
@@ -31,10 +32,10 @@ def records():
     return read_records(ROOT / "checkpoints" / "runs.jsonl")
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part.file}, {part.name}")
-def test_a_document_shows_what_records_and_benchmarks_say(part, records):
-    written = between_marks(part.name, part.text(records, BENCHMARKS))
-    assert written in (ROOT / part.file).read_text(encoding="utf-8")
+@pytest.mark.parametrize(("file", "name"), PARTS, ids=lambda word: word)
+def test_a_document_shows_what_records_and_benchmarks_say(file, name, records):
+    written = between_marks(name, PAGES[file][name](records, BENCHMARKS) or "")
+    assert written in (ROOT / file).read_text(encoding="utf-8")
 
 
 def test_runs_of_the_same_seed_repeat_each_other(records):
@@ -51,10 +52,10 @@ def test_updating_replaces_what_stands_between_the_marks(project, tmp_path):
     report = {"parties": {"plain torch": {"step_ms": 400.0}, "standard": {"step_ms": 321.0, "time_over_standard": 1.0}}}
     (tmp_path / "training.json").write_text(json.dumps(report))
     update_documents(project, [make_record(loss=1.234)], tmp_path)
-    for part in PARTS:
-        text = (project / part.file).read_text()
+    for file, name in PARTS:
+        text = (project / file).read_text()
         assert text.startswith("first line\n")
-        assert f"\nafter {part.name}\n" in text
+        assert f"\nafter {name}\n" in text
         assert "old" not in text
     assert "1.234" in (project / "README.md").read_text()
     assert "| Standard | 321 |" in (project / "docs/results/speed.md").read_text()
@@ -62,19 +63,15 @@ def test_updating_replaces_what_stands_between_the_marks(project, tmp_path):
 
 def test_published_shapes_stay_out_of_the_comparison_of_kinds():
     shaped = make_record("neural-ode", loss=1.111, model="neural-ode, published shape")
-    texts = texts_of([make_record(), shaped])
+    texts = written_parts([make_record(), shaped])
     assert "1.111" not in texts["README.md", "results"]
     assert "1.111" not in texts["docs/results/index.md", "results"]
     assert "1.111" in texts["docs/results/published.md", "shapes"]
 
 
-def texts_of(records, folder=None) -> dict[tuple[str, str], str]:
-    return {(part.file, part.name): text for part, text in written_parts(records, folder).items()}
-
-
 def test_the_published_protocol_leads_until_tuned_runs_can_be_compared():
     few = [run for run in tuned_records() if run.seed == 0]
-    texts = texts_of([*published_records(), *few])
+    texts = written_parts([*published_records(), *few])
     assert "Recipe `published-1000`" in texts["docs/results/index.md", "protocol"]
     assert "Time-Indexed SSM reaches 2.147 ± 0.173" in texts["README.md", "results"]
     assert "Not measured yet." in texts["docs/results/index.md", "variants"]
@@ -86,7 +83,7 @@ def test_the_tuned_protocol_leads_once_it_can_be_compared(tmp_path):
         tuned_run("standard", seed, recipe="tuned-1000+num_steps=500", num_steps=500, curve=[[500, 1.5]])
         for seed in (0, 1, 2)
     ]
-    texts = texts_of([*published_records(), *tuned_records(), *halves], tmp_path)
+    texts = written_parts([*published_records(), *tuned_records(), *halves], tmp_path)
     readme = texts["README.md", "results"]
     assert "After 1,000 steps on wikitext-2, Time-Indexed SSM reaches 1.38" in readme
     assert "| State space with a block per layer |" in readme
@@ -102,7 +99,7 @@ def test_the_tuned_protocol_leads_once_it_can_be_compared(tmp_path):
     assert "Runs whose schedules ended after the same time" in texts["docs/results/index.md", "equal time"]
     assert "(../training-time.png)" in texts["docs/results/index.md", "equal time"]
     assert "2.147" in texts["docs/results/published.md", "headline"]
-    unfinished = texts_of([*published_records(), *tuned_records()], tmp_path)["README.md", "equal time"]
+    unfinished = written_parts([*published_records(), *tuned_records()], tmp_path)["README.md", "equal time"]
     assert (
         "The time of a training step of Time-Indexed SSM is 0.50 of that of Standard with batches of 8 x" in unfinished
     )
@@ -112,22 +109,22 @@ def test_longer_runs_and_another_text_have_tables_of_their_own():
     settings = {"corpus": "shakespeare", "batch_size": 12, "length": 64}
     other = make_record(loss=1.777, recipe="shakespeare-cpu", settings=settings)
     place = ("docs/results/index.md", "other protocols")
-    text = texts_of([*published_records(), other])[place]
+    text = written_parts([*published_records(), other])[place]
     assert "setting on tiny Shakespeare (shakespeare-cpu, 1,000 steps)" in text
     assert "shakespeare as bytes, 1,000 training steps of 12 x 64 bytes, 1 seed" in text
     assert f"For comparison: {RECIPES['shakespeare-cpu'].expected}." in text
     assert "| 1.777 |" in text
-    assert "Not measured yet." in texts_of(published_records())[place]
+    assert "Not measured yet." in written_parts(published_records())[place]
 
 
 def test_the_page_on_depth_shows_what_was_measured_and_nothing_else(tmp_path):
     names = ("fixed and drawn", "price", "reach", "gates", "features", "speed", "early exit")
-    bare = texts_of(published_records(), tmp_path)
+    bare = written_parts(published_records(), tmp_path)
     assert all("Not measured yet." in bare["docs/results/depth.md", name] for name in names)
     assert "Not measured yet." in bare["docs/results/scaling.md", "scaling"]
     assert "Not measured yet." in bare["docs/results/scaling.md", "loops"]
     (tmp_path / "depth-time-indexed-ssm.json").write_text(json.dumps(depth_report()))
-    texts = texts_of([*published_records(), *tuned_records()], tmp_path)
+    texts = written_parts([*published_records(), *tuned_records()], tmp_path)
     assert {name for name in names if "Not measured yet." in texts["docs/results/depth.md", name]} == {"features"}
     assert "(../elastic.png)" in texts["docs/results/depth.md", "fixed and drawn"]
     assert "(../depth-speed.png)" in texts["docs/results/depth.md", "speed"]

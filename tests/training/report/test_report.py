@@ -38,8 +38,8 @@ def test_a_report_of_several_recipes(tmp_path):
 
 
 def test_a_report_without_the_metric_names_those_there_are(tmp_path):
-    with pytest.raises(ValueError, match="no record has the final number 'accuracy'; the records have valid_loss"):
-        write_report([make_record()], tmp_path, metric="accuracy")
+    with pytest.raises(ValueError, match="no record has the final number 'valid_loss'; the records have accuracy"):
+        write_report([make_record(final={"accuracy": 0.5})], tmp_path)
     with pytest.raises(ValueError, match="the records have none"):
         write_report([], tmp_path)
     assert not list(tmp_path.iterdir())

@@ -8,10 +8,10 @@ from training.results.formatting import count_in_words, show_mean
 from training.results.groups import RunGroup, group_records
 from training.results.records import RunRecord
 from training.results.selection import Selection
-from training.results.significance import Comparison, compare
+from training.results.significance import Comparison
 from training.results.summaries import Summary, summarise_group, summarise_runs
 from training.results.views.figure import Cell, FigureView
-from training.results.views.pairs import corrected, pair_columns
+from training.results.views.pairs import compare_all, pairs_table
 from training.results.views.table import Column, Table, named
 
 FEWEST_CELLS = 5
@@ -161,28 +161,23 @@ def ablation_table(cells: Cells) -> Table:
 
 def question_table(cells: Cells) -> Table:
     """The differences that answer the questions, with their intervals and tests."""
-    columns = [
+    asked = [
         Column("question", "question", is_text=True),
-        Column("mixer", "after attention", is_text=True),
-        *pair_columns(),
+        Column("mixer", "after attention", MIXERS.__getitem__, is_text=True),
     ]
-    rows = [
-        {"question": question, "mixer": MIXERS.get(mixer, mixer), "pair": pair}
-        for (question, mixer), pair in answers(cells).items()
-    ]
-    return Table(rows, columns)
+    return pairs_table(answers(cells), asked)
 
 
 def answers(cells: Cells) -> dict[tuple[str, str], Comparison]:
     """By question and mixer: the paired comparison, with Holm's correction over these questions alone."""
-    found: dict[tuple[str, str], Comparison] = {}
-    for question, first, second in QUESTIONS:
-        for mixer in MIXERS:
-            runs = {name: cells[name, mixer] for name in (first, second) if (name, mixer) in cells}
-            if len(runs) == 2:
-                summaries = {name: summarise_runs(each) for name, each in runs.items()}
-                found[question, mixer] = compare(first, second, summaries)
-    return corrected(found)
+    return compare_all(
+        {
+            (question, mixer): (summarise_runs(cells[first, mixer]), summarise_runs(cells[second, mixer]))
+            for question, first, second in QUESTIONS
+            for mixer in MIXERS
+            if cells.keys() >= {(first, mixer), (second, mixer)}
+        }
+    )
 
 
 def _in_order(found: Iterable[str], known: Iterable[str]) -> list[str]:

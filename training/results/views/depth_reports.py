@@ -18,13 +18,13 @@ def depths_table(report: Report) -> Table:
     """Loss and speed of one checkpoint by depth steps; the best loss is bold."""
     rows = report["depths"]
     lowest = min(row["loss"] for row in rows)
-    slowest = {"own": next((row for row in rows if row["depth_steps"] == report["own_depth_steps"]), None)}
+    own_row = _own_row(report)
     shown = [
         {
             **row,
             "first_byte_ms": 1e3 * row["first_byte_seconds"],
-            "speed": slowest["own"] and row["bytes_per_second"] / slowest["own"]["bytes_per_second"],
-            "reading": slowest["own"] and slowest["own"]["first_byte_seconds"] / row["first_byte_seconds"],
+            "speed": own_row and row["bytes_per_second"] / own_row["bytes_per_second"],
+            "reading": own_row and own_row["first_byte_seconds"] / row["first_byte_seconds"],
             "front": "yes" if front else "",
         }
         for row, front in zip(rows, _on_front([report]), strict=True)
@@ -46,11 +46,6 @@ def depths_table(report: Report) -> Table:
 
 def early_exit_table(report: Report) -> Table:
     """What stopping early would give at best."""
-    own = next((row["loss"] for row in report["depths"] if row["depth_steps"] == report["own_depth_steps"]), None)
-    rows = [
-        {**row, "price": None if own is None else row["loss"] - own, "saved": 1 - row["share_of_operations"]}
-        for row in report["early_exit"]
-    ]
     columns = [
         Column("limit", "stop below (nats)", "g"),
         Column("average_depth", "average depth", ".2f"),
@@ -58,21 +53,34 @@ def early_exit_table(report: Report) -> Table:
         Column("price", "price", "+.3f"),
         Column("saved", "operations saved", "{:.0%}".format),
     ]
-    return Table(rows, columns, missing="")
+    return Table(_exits(report), columns, missing="")
 
 
 def early_exit_in_words(report: Report) -> str:
     """The most that stopping early saves at a price that most would pay, by count of operations."""
-    own = next((row["loss"] for row in report["depths"] if row["depth_steps"] == report["own_depth_steps"]), None)
-    cheap = [row for row in report["early_exit"] if own is not None and row["loss"] - own <= SMALL_PRICE]
-    best = min(cheap, key=lambda row: row["share_of_operations"], default=None)
-    if best is None or best["share_of_operations"] >= 1:
+    cheap = [row for row in _exits(report) if row["price"] is not None and row["price"] <= SMALL_PRICE]
+    best = max(cheap, key=lambda row: row["saved"], default=None)
+    if best is None or best["saved"] <= 0:
         return f"{_title(report)}: no limit saves operations at a price of at most {SMALL_PRICE:g} nats per byte."
     return (
         f"{_title(report)}: at a price of at most {SMALL_PRICE:g} nats per byte, stopping below {best['limit']:g} nats "
         f"uses {best['average_depth']:.2f} of {report['own_depth_steps']} depth steps on average and saves "
-        f"{1 - best['share_of_operations']:.0%} of the operations."
+        f"{best['saved']:.0%} of the operations."
     )
+
+
+def _exits(report: Report) -> list[dict[str, Any]]:
+    """Every limit of stopping early, with what it costs in nats per byte and what it saves of the operations."""
+    own = _own_row(report)
+    return [
+        {**row, "price": own and row["loss"] - own["loss"], "saved": 1 - row["share_of_operations"]}
+        for row in report["early_exit"]
+    ]
+
+
+def _own_row(report: Report) -> Mapping[str, Any] | None:
+    """What was measured at the model's own number of depth steps, if it was."""
+    return next((row for row in report["depths"] if row["depth_steps"] == report["own_depth_steps"]), None)
 
 
 def report_in_words(report: Report) -> str:

@@ -1,5 +1,8 @@
 """Loss against depth steps: of trained weights run at other depths, and of models trained at each depth."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from tipshare.kinds import title_of
 from training.results.groups import RunGroup
 from training.results.selection import Selection
@@ -48,27 +51,20 @@ def _marks(group: RunGroup, metric: str) -> list[Mark]:
         read = [run for run in runs if losses_by_depth(run.final)]
         common = set.intersection(*(set(losses_by_depth(run.final)) for run in read)) if read else set()
         found = {steps: summarise_runs(read, depth_loss(steps)) for steps in common}
-        marks += _line(label, title_of(label), group.kind_of(label), found, usual)
+        marks += marks_by_depth(found, usual, label=label, title=title_of(label), kind=group.kind_of(label), line=0)
     for kind, losses in _trained_depths(group, metric).items():
-        marks += _line(kind, f"{title_of(kind)}, trained at each depth", kind, losses, None)
+        title = f"{title_of(kind)}, trained at each depth"
+        marks += marks_by_depth(losses, None, label=kind, title=title, kind=kind, line=1)
     return marks
 
 
-def _line(label: str, title: str, kind: str, losses: dict[int, Summary], usual: int | None) -> list[Mark]:
-    """The marks of one line, in the order of depth; none if there is only one depth."""
-    return [
-        Mark(
-            label=label,
-            title=title,
-            kind=kind,
-            at=steps,
-            **of_summary(loss),
-            size="large" if steps == usual else "usual",
-            line=0 if usual else 1,
-        )
+def marks_by_depth(losses: Mapping[int, Summary], usual: int | None, **line: Any) -> list[Mark]:
+    """The marks of one line, in the order of depth, the usual one large; none if there is only one depth."""
+    marks = [
+        Mark(at=steps, **of_summary(loss), size="large" if steps == usual else "usual", **line)
         for steps, loss in sorted(losses.items())
-        if len(losses) > 1
     ]
+    return marks if len(marks) > 1 else []
 
 
 def _trained_depths(group: RunGroup, metric: str) -> dict[str, dict[int, Summary]]:

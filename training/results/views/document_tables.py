@@ -6,22 +6,16 @@ from typing import Any
 from tipshare.kinds import title_of
 from training.results.formatting import count_in_words
 from training.results.groups import by_kind
+from training.results.leading import usual_runs
 from training.results.published import FIVE_SEEDS, LONGER_RUN
 from training.results.records import RunRecord
 from training.results.rows import step_memory
 from training.results.summaries import depth_loss, losses_by_depth
-from training.results.views.table import Column, Table, value_at
+from training.results.views.table import Column, Table, with_values
 
-# What the labels of runs in a published shape end in; there are two such shapes.
-PUBLISHED_SHAPE, ANY_SHAPE = ", published shape", " shape"
 SHOWCASE = "showcase"
 DEPTHS = (2, 3, 4, 6, 8, 12, 18)
 WHOLE = "valid_loss_full"
-
-
-def usual_runs(records: Sequence[RunRecord]) -> list[RunRecord]:
-    """All runs but those in the published shapes, which have a table of their own."""
-    return [each for each in records if not each.model.endswith(ANY_SHAPE)]
 
 
 def timeline_table(records: Sequence[RunRecord]) -> Table:
@@ -97,13 +91,9 @@ def showcase_in_words(records: Sequence[RunRecord]) -> str:
 def depth_table(records: Sequence[RunRecord]) -> Table:
     """Loss of the kinds whose weights are defined at every t, by the number of depth steps they are read with."""
     runs = [run for run in _showcase(records) if losses_by_depth(run.final)]
-    names = {steps: depth_loss(steps) for steps in DEPTHS}
-    columns = [
-        Column(f"final.{name}", str(steps), ".3f")
-        for steps, name in names.items()
-        if any(name in run.final for run in runs)
-    ]
-    return Table(runs, [Column("model", "depth steps", title_of, is_text=True), *columns])
+    columns = [Column("model", "depth steps", title_of, is_text=True)]
+    columns += [Column(f"final.{depth_loss(steps)}", str(steps), ".3f") for steps in DEPTHS]
+    return Table(runs, with_values(runs, columns))
 
 
 def _showcase(records: Sequence[RunRecord]) -> list[RunRecord]:
@@ -148,8 +138,7 @@ def generation_table(report: dict[str, Any]) -> Table:
     columns.append(Column("first_byte_seconds.warm_cache", "first byte, compiled before", "{:.1f} s".format))
     rows = _parties(report)
     # Without torch there is nothing to compare with.
-    measured = [each for each in columns if any(value_at(row, each.path) is not None for row in rows)]
-    return Table(rows, measured, missing="")
+    return Table(rows, with_values(rows, columns), missing="")
 
 
 def other_depths_table(report: dict[str, Any]) -> Table:

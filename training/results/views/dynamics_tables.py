@@ -3,6 +3,7 @@
 from typing import Any
 
 from tipshare.kinds import title_of
+from training.results.groups import collect
 from training.results.views.table import Column, Table
 
 GROWS = "grows"
@@ -16,20 +17,18 @@ def growth_in_words(report: dict[str, Any]) -> str:
         f"The mean magnitude of the eigenvalues grows with depth in {grown} of {len(rows)} products of weights:",
         "",
     ]
-    for kind in dict.fromkeys(row["kind"] for row in rows):
-        parts: dict[str, list[str]] = {}
-        for row in rows:
-            if row["kind"] == kind:
-                parts.setdefault(row["verdict"], []).append(row["product"])
-        words = [f"{' and '.join(products)} {_plural(verdict, products)}" for verdict, products in parts.items()]
+    for kind, products in collect(rows, lambda row: row["kind"]).items():
+        verdicts = collect(products, lambda row: row["verdict"])
+        words = [_said(verdict, [row["product"] for row in found]) for verdict, found in verdicts.items()]
         lines.append(f"- {title_of(kind)}: {'; '.join(words)}.")
     return "\n".join(lines)
 
 
-def _plural(verdict: str, products: list[str]) -> str:
-    if len(products) == 1:
-        return verdict
-    return {"grows": "grow", "falls": "fall", "is the same": "are the same"}.get(verdict, "rise and fall")
+def _said(verdict: str, products: list[str]) -> str:
+    if len(products) > 1:
+        plurals = {"grows": "grow", "falls": "fall", "is the same": "are the same"}
+        verdict = plurals.get(verdict, "rise and fall")
+    return f"{' and '.join(products)} {verdict}"
 
 
 def growth_table(report: dict[str, Any]) -> Table:
@@ -37,13 +36,13 @@ def growth_table(report: dict[str, Any]) -> Table:
     columns = [
         Column("kind", "model", title_of, is_text=True),
         Column("product", "product of weights", is_text=True),
-        Column("first", "mean magnitude, first t", ".3f"),
-        Column("last", "last t", ".3f"),
+        Column("magnitude.0", "mean magnitude, first t", ".3f"),
+        Column("magnitude.-1", "last t", ".3f"),
         Column("last_over_first", "last / first", ".2f"),
         Column("rank_correlation_with_depth", "rank correlation with t", "+.2f"),
         Column("verdict", "with depth it", is_text=True),
         Column("largest", "largest eigenvalue", ".2f"),
-        Column("rank", "effective rank, last t", ".1f"),
+        Column("effective_rank.-1", "effective rank, last t", ".1f"),
     ]
     return Table(_spectra(report), columns)
 
@@ -55,19 +54,12 @@ def flow_table(report: dict[str, Any]) -> Table:
         Column("lyapunov.largest", "largest Lyapunov exponent", ".2f"),
         Column("sensitivity.largest_exponent", "largest of one prediction", ".2f"),
         Column("sensitivity.half_of_it_within", "bytes with half of its sensitivity", ".0f"),
-        Column("look_back_first", "mean look-back in bytes, first t", ".1f"),
-        Column("look_back_last", "last t", ".1f"),
-        Column("states_first", "median time constant of states in bytes, first t", ".0f"),
-        Column("states_last", "last t", ".0f"),
+        Column("attention.look_back.0", "mean look-back in bytes, first t", ".1f"),
+        Column("attention.look_back.-1", "last t", ".1f"),
+        Column("state_space.median_time_constant.0", "median time constant of states in bytes, first t", ".0f"),
+        Column("state_space.median_time_constant.-1", "last t", ".0f"),
     ]
-    rows = []
-    for row in report["models"].values():
-        back, states = row["attention"]["look_back"], (row["state_space"] or {}).get("median_time_constant")
-        ends = {"look_back_first": back[0], "look_back_last": back[-1]}
-        if states:
-            ends |= {"states_first": states[0], "states_last": states[-1]}
-        rows.append({"states_first": None, "states_last": None, **row, **ends})
-    return Table(rows, columns, missing="")
+    return Table(list(report["models"].values()), columns, missing="")
 
 
 def reading_table(report: dict[str, Any]) -> Table:
@@ -110,10 +102,7 @@ def _spectra(report: dict[str, Any]) -> list[dict[str, Any]]:
         {
             "kind": each["kind"],
             "product": name,
-            "first": found["magnitude"][0],
-            "last": found["magnitude"][-1],
             "largest": max(found["radius"]),
-            "rank": found["effective_rank"][-1],
             **found,
         }
         for each in report["models"].values()

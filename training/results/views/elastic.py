@@ -1,20 +1,20 @@
 """Models trained at drawn numbers of depth steps beside the same models trained at their own number alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tipshare.config import ModelConfig
 from tipshare.kinds import title_of
 from training.results.formatting import show_interval, show_mean
-from training.results.groups import group_records
+from training.results.groups import find_group
 from training.results.records import RunRecord
-from training.results.significance import Comparison, compare
+from training.results.significance import Comparison
 from training.results.summaries import LOSS, Summary, losses_by_depth, summarise
-from training.results.views.depths import BY_DEPTH
-from training.results.views.figure import FigureView, Mark, cut_off, of_summary
-from training.results.views.pairs import corrected, pair_columns
-from training.results.views.table import Column, Table
+from training.results.views.depths import BY_DEPTH, marks_by_depth
+from training.results.views.figure import FigureView, Mark, cut_off
+from training.results.views.pairs import compare_all, compare_two, pairs_table
+from training.results.views.table import Column, Table, with_values
 
 # The recipes, which differ in nothing but the depths they train at, and the ablation of what the gates read.
 FIXED, ELASTIC, FEATURES = "tuned-1000", "elastic-1000", "ablation-features"
@@ -56,15 +56,14 @@ class DepthLosses:
 
 def losses_at_depths(records: Sequence[RunRecord], recipe: str) -> dict[str, DepthLosses]:
     """By label: the models of a recipe that were read with several numbers of depth steps."""
-    found: dict[str, DepthLosses] = {}
-    for group in (each for each in group_records(records) if each.name == recipe):
-        for label, runs in group.runs.items():
-            # Runs that another recipe made may have been read at their own number of depth steps alone.
-            read = {run.seed: losses for run in runs if len(losses := _losses_of(run)) > 1}
-            common = sorted(set.intersection(*map(set, read.values()))) if read else []
-            if len(common) > 1:
-                at = {steps: summarise([each[steps] for each in read.values()], list(read)) for steps in common}
-                found[label] = DepthLosses(runs[0], len(read), at)
+    group, found = find_group(records, recipe), {}
+    for label, runs in group.runs.items() if group else ():
+        # Runs that another recipe made may have been read at their own number of depth steps alone.
+        read = {run.seed: losses for run in runs if len(losses := _losses_of(run)) > 1}
+        common = sorted(set.intersection(*map(set, read.values()))) if read else []
+        if len(common) > 1:
+            at = {steps: summarise([each[steps] for each in read.values()], list(read)) for steps in common}
+            found[label] = DepthLosses(runs[0], len(read), at)
     return found
 
 
@@ -105,52 +104,57 @@ def elastic_table(records: Sequence[RunRecord]) -> Table:
         Column("model", "model", title_of, is_text=True),
         Column("trained", "trained at depth steps", is_text=True),
         Column("seeds", "seeds"),
-        *(Column(f"at {steps}", f"loss at {steps}", show_mean) for steps in SHOWN_DEPTHS if _has(rows, steps)),
+        *(Column(f"at {steps}", f"loss at {steps}", show_mean) for steps in SHOWN_DEPTHS),
     ]
-    return Table(rows, columns)
-
-
-def _has(rows: Sequence[Mapping[str, Any]], steps: int) -> bool:
-    return any(f"at {steps}" in row for row in rows)
+    return Table(rows, with_values(rows, columns))
 
 
 def prices(records: Sequence[RunRecord]) -> Pairs:
     """What drawn depths cost at the model's own number of depth steps, by seed."""
     fixed, elastic = (losses_at_depths(records, recipe) for recipe in (FIXED, ELASTIC))
-    return corrected(
-        {
-            (label, losses.own): _compare(losses, fixed[label], losses.own)
-            for label, losses in elastic.items()
-            if label in fixed and losses.own in losses.at.keys() & fixed[label].at.keys()
-        }
-    )
+    return _compare_at((label, drawn, fixed.get(label), [drawn.own]) for label, drawn in elastic.items())
 
 
 def gains_of_gates(records: Sequence[RunRecord]) -> Pairs:
     """Gates on t against plain sharing at several depths, both trained at drawn depths, by seed."""
     losses = losses_at_depths(records, ELASTIC)
-    return corrected(
-        {
-            (label, steps): _compare(losses[label], losses[label + TIED], steps)
-            for label in losses
-            for steps in COMPARED_DEPTHS
-            if label + TIED in losses and steps in losses[label].at.keys() & losses[label + TIED].at.keys()
-        }
-    )
+    return _compare_at((label, gated, losses.get(label + TIED), COMPARED_DEPTHS) for label, gated in losses.items())
 
 
 def prices_of_features(records: Sequence[RunRecord]) -> Pairs:
     """Other features of t, and none of dt, against the usual ones, all trained at drawn depths, by seed."""
     losses = losses_at_depths(records, FEATURES)
     usual = losses.pop(USUAL_FEATURES, None)
-    return corrected(
+    return _compare_at((label, changed, usual, FAR_DEPTHS) for label, changed in losses.items())
+
+
+def _compare_at(asked: Iterable[tuple[str, DepthLosses, DepthLosses | None, Sequence[int]]]) -> Pairs:
+    """Two models each, at those of some depths that both were read with; under the name that comes first."""
+    return compare_all(
         {
-            (label, steps): _compare(each, usual, steps)
-            for label, each in losses.items()
-            for steps in FAR_DEPTHS
-            if usual and steps in each.at.keys() & usual.at.keys()
+            (label, steps): (first.at[steps], second.at[steps])
+            for label, first, second, depths in asked
+            for steps in depths
+            if second and steps in first.at.keys() & second.at.keys()
         }
     )
+
+
+def price_table(records: Sequence[RunRecord]) -> Table:
+    return _pairs_table(prices(records), "drawn minus fixed")
+
+
+def gates_table(records: Sequence[RunRecord]) -> Table:
+    return _pairs_table(gains_of_gates(records), "gated minus tied")
+
+
+def features_table(records: Sequence[RunRecord]) -> Table:
+    return _pairs_table(prices_of_features(records), "changed minus usual")
+
+
+def _pairs_table(pairs: Pairs, heading: str) -> Table:
+    asked = [Column("model", "model", title_of, is_text=True), Column("steps", "depth steps")]
+    return pairs_table(pairs, asked, f"{heading} (nats/byte)")
 
 
 def reach_table(records: Sequence[RunRecord]) -> Table:
@@ -158,30 +162,12 @@ def reach_table(records: Sequence[RunRecord]) -> Table:
     rows: list[dict[str, Any]] = []
     for label, losses in losses_at_depths(records, ELASTIC).items():
         if losses.own in losses.at:
-            apart = {f"at {steps}": _apart(losses, steps) for steps in losses.at if steps != losses.own}
+            own = losses.at[losses.own]
+            apart = {f"at {steps}": compare_two(at, own) for steps, at in losses.at.items() if steps != losses.own}
             rows.append({"model": label, "own": losses.own, **apart})
     columns = [Column("model", "model", title_of, is_text=True), Column("own", "own depth steps")]
-    columns += [Column(f"at {each}", f"at {each}", _show_difference) for each in SHOWN_DEPTHS if _has(rows, each)]
-    return Table(rows, columns)
-
-
-def pairs_table(pairs: Pairs, heading: str) -> Table:
-    """Differences by seed with their tests, corrected over the rows of the table."""
-    rows = [{"model": label, "steps": steps, "pair": pair} for (label, steps), pair in pairs.items()]
-    columns = [
-        Column("model", "model", title_of, is_text=True),
-        Column("steps", "depth steps"),
-        *pair_columns(f"{heading} (nats/byte)"),
-    ]
-    return Table(rows, columns)
-
-
-def _apart(losses: DepthLosses, steps: int) -> Comparison:
-    return compare("there", "own", {"there": losses.at[steps], "own": losses.at[losses.own]})
-
-
-def _compare(first: DepthLosses, second: DepthLosses, steps: int) -> Comparison:
-    return compare("first", "second", {"first": first.at[steps], "second": second.at[steps]})
+    columns += [Column(f"at {steps}", f"at {steps}", _show_difference) for steps in SHOWN_DEPTHS]
+    return Table(rows, with_values(rows, columns))
 
 
 def _show_difference(pair: Comparison) -> str:
@@ -193,22 +179,12 @@ def elastic_view(records: Sequence[RunRecord]) -> FigureView[Mark]:
     marks = []
     for recipe in (ELASTIC, FIXED):
         for label, losses in losses_at_depths(records, recipe).items():
-            run, is_drawn = losses.run, recipe == ELASTIC
+            kind, is_drawn = losses.run.kind, recipe == ELASTIC
             # A model without gates has the colour of the kind it is a variant of, and other lines.
-            line = (0 if is_drawn else 1) + (0 if label == run.kind else 2)
+            line = (0 if is_drawn else 1) + (0 if label == kind else 2)
             trained = "drawn depths" if is_drawn else f"{losses.own} depth steps"
-            marks += [
-                Mark(
-                    label=label,
-                    title=f"{title_of(label)}, trained at {trained}",
-                    kind=run.kind,
-                    at=steps,
-                    **of_summary(loss),
-                    size="large" if steps == losses.own else "usual",
-                    line=line,
-                )
-                for steps, loss in losses.at.items()
-            ]
+            title = f"{title_of(label)}, trained at {trained}"
+            marks += marks_by_depth(losses.at, losses.own, label=label, title=title, kind=kind, line=line)
     return FigureView(
         name="elastic_depth",
         title="Loss against depth steps",

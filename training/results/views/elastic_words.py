@@ -1,16 +1,16 @@
 """What drawn depths cost and give, in sentences computed from records."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tipshare.kinds import title_of
 from training.results.formatting import show_interval
+from training.results.groups import collect
 from training.results.records import RunRecord
 from training.results.significance import Comparison
 from training.results.views.elastic import (
     ELASTIC,
     FIXED,
     DepthLosses,
-    Pairs,
     gains_of_gates,
     losses_at_depths,
     prices,
@@ -48,10 +48,11 @@ def reach_in_words(records: Sequence[RunRecord], only: str | None = None) -> str
 
 def gates_in_words(records: Sequence[RunRecord]) -> str:
     """What gates on t add to one shared block; empty if it was not measured."""
-    return " ".join(_gates_of(label, pairs) for label, pairs in _by_label(gains_of_gates(records)).items())
+    by_label = collect(gains_of_gates(records).items(), lambda each: each[0][0])
+    return " ".join(_gates_of(label, {steps: pair for (_, steps), pair in found}) for label, found in by_label.items())
 
 
-def _gates_of(label: str, pairs: dict[int, Comparison]) -> str:
+def _gates_of(label: str, pairs: Mapping[int, Comparison]) -> str:
     told = ", ".join(f"at {steps} depth steps {_difference(pair)}" for steps, pair in pairs.items())
     significant = [str(steps) for steps, pair in pairs.items() if pair.is_significant]
     if all(pair.paired is None for pair in pairs.values()):
@@ -60,13 +61,6 @@ def _gates_of(label: str, pairs: dict[int, Comparison]) -> str:
         where = f"significant at {' and '.join(significant)}" if significant else "at none of them significant"
         verdict = f"{where}, corrected for these depths"
     return f"{title_of(label)}, gated minus tied: {told}; {verdict}."
-
-
-def _by_label(pairs: Pairs) -> dict[str, dict[int, Comparison]]:
-    found: dict[str, dict[int, Comparison]] = {}
-    for (label, steps), pair in pairs.items():
-        found.setdefault(label, {})[steps] = pair
-    return found
 
 
 def _largest(losses: DepthLosses, few: int, many: int) -> float | None:

@@ -11,14 +11,14 @@ import numpy as np
 
 from tipshare.kinds import title_of
 from training.results.formatting import show_p
-from training.results.groups import group_records
+from training.results.groups import find_group, group_records
 from training.results.leading import TUNED
 from training.results.records import RunRecord
 from training.results.rows import BASELINE
-from training.results.significance import Comparison, compare
-from training.results.summaries import LOSS, summarise, summarise_runs
+from training.results.significance import Comparison
+from training.results.summaries import LOSS, Summary, summarise, summarise_runs
 from training.results.views.figure import FigureView, Mark, loss_label
-from training.results.views.pairs import corrected, pair_columns
+from training.results.views.pairs import compare_all, pairs_table
 from training.results.views.table import Column, Table
 
 # As `python -m training benchmark steps` writes it.
@@ -57,22 +57,21 @@ def finished_pairs(records: Sequence[RunRecord], report: Report) -> dict[tuple[s
 
     By batch size in words, model, and the training steps of both.
     """
-    pairs = {}
+    asked = {}
     for shape in report["shapes"]:
         lengths = _finished(records, shape["batch_size"])
         for (label, steps), runs in lengths.items():
             for plain_steps in (steps for name, steps in lengths if name == BASELINE) if label != BASELINE else ():
                 own, plain = _minutes(shape, label, steps), _minutes(shape, BASELINE, plain_steps)
                 if own and plain and abs(own / plain - 1) <= SAME_TIME:
-                    others = lengths[BASELINE, plain_steps]
-                    summaries = {label: summarise_runs(runs), BASELINE: summarise_runs(others)}
-                    pairs[_name(shape), label, steps, plain_steps] = compare(label, BASELINE, summaries)
-    return corrected(pairs)
+                    plain_runs = lengths[BASELINE, plain_steps]
+                    asked[_name(shape), label, steps, plain_steps] = summarise_runs(runs), summarise_runs(plain_runs)
+    return compare_all(asked)
 
 
 def curve_pairs(records: Sequence[RunRecord], report: Report) -> dict[tuple[str, str, int, int], Comparison]:
     """The curves of a model and of the plain transformer, read when the first of the two has finished."""
-    pairs = {}
+    asked = {}
     for shape in report["shapes"]:
         lengths = _finished(records, shape["batch_size"])
         whole = {label: runs for (label, steps), runs in lengths.items() if steps == 1_000}
@@ -82,12 +81,10 @@ def curve_pairs(records: Sequence[RunRecord], report: Report) -> dict[tuple[str,
             if label == BASELINE or BASELINE not in whole or not own_ms or not plain_ms:
                 continue
             end = 1_000 * min(own_ms, plain_ms)
-            at = {label: end / own_ms, BASELINE: end / plain_ms}
-            read = {name: [_loss_at(run, step) for run in whole[name]] for name, step in at.items()}
-            summaries = {name: summarise(read[name], [run.seed for run in whole[name]]) for name in at}
-            key = (_name(shape), label, round(at[label]), round(at[BASELINE]))
-            pairs[key] = compare(label, BASELINE, summaries)
-    return corrected(pairs)
+            own_step, plain_step = end / own_ms, end / plain_ms
+            two = _losses_at(whole[label], own_step), _losses_at(whole[BASELINE], plain_step)
+            asked[_name(shape), label, round(own_step), round(plain_step)] = two
+    return compare_all(asked)
 
 
 def equal_time_in_words(pairs: Mapping[tuple[str, str, int, int], Comparison], label: str) -> str:
@@ -121,24 +118,19 @@ def step_times_in_words(report: Report, label: str) -> str:
 
 def equal_time_table(pairs: Mapping[tuple[str, str, int, int], Comparison]) -> Table:
     """Model minus plain transformer after the same time."""
-    rows = [
-        {"shape": shape, "model": label, "steps": steps, "plain": plain, "pair": pair}
-        for (shape, label, steps, plain), pair in pairs.items()
-    ]
-    columns = [
+    asked = [
         Column("shape", "batch", is_text=True),
         Column("model", "model", title_of, is_text=True),
         Column("steps", "its steps", ","),
         Column("plain", "steps of `standard`", ","),
-        *pair_columns("model minus `standard` (nats/byte)"),
     ]
-    return Table(rows, columns)
+    return pairs_table(pairs, asked, "model minus `standard` (nats/byte)")
 
 
 def time_view(records: Sequence[RunRecord], report: Report) -> FigureView[Mark]:
     """Learning curves of the tuned protocol (means over the seeds) against time, at the first batch size measured."""
-    shape = report["shapes"][0] if report.get("shapes") else {"batch_size": 0, "step_ms": {}}
-    group = next((each for each in group_records(records) if each.name == TUNED), None)
+    shape = next(iter(report.get("shapes", ())), {"step_ms": {}})
+    group = find_group(records, TUNED)
     labels = [each for each in group.labels if shape["step_ms"].get(each)] if group else []
     marks = [
         Mark(
@@ -190,10 +182,11 @@ def _curve(runs: Sequence[RunRecord]) -> list[tuple[int, list[float]]]:
     return [(step, [each[step] for each in curves]) for step in sorted(set.intersection(*map(set, curves)))]
 
 
-def _loss_at(run: RunRecord, step: float) -> float:
-    """The loss on the curve of a run, between two evaluations on the straight line that joins them."""
-    steps, losses = zip(*run.curve, strict=True)
-    return float(np.interp(step, steps, losses))
+def _losses_at(runs: Sequence[RunRecord], step: float) -> Summary:
+    """The losses on the curves of runs, between two evaluations on the straight line that joins them."""
+    curves = [np.array(run.curve) for run in runs]
+    losses = [float(np.interp(step, curve[:, 0], curve[:, 1])) for curve in curves]
+    return summarise(losses, [run.seed for run in runs])
 
 
 def _name(shape: Mapping[str, Any]) -> str:

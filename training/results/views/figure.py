@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from training.results.formatting import show_mean
-from training.results.groups import Unit
+from training.results.groups import Unit, collect
 from training.results.summaries import LOSS, Summary
 from training.results.views.table import to_csv
 
@@ -168,10 +168,7 @@ def front_of(marks: Sequence[Mark]) -> list[Mark]:
 
 def lines_of(marks: Sequence[Mark]) -> dict[str, list[Mark]]:
     """Marks by their titles."""
-    lines: dict[str, list[Mark]] = {}
-    for mark in marks:
-        lines.setdefault(mark.title, []).append(mark)
-    return lines
+    return collect(marks, lambda mark: mark.title)
 
 
 def rows_and_columns(cells: Sequence[Cell]) -> tuple[list[str], list[str]]:

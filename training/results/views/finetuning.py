@@ -10,7 +10,7 @@ from training.results.formatting import count_in_words
 from training.results.groups import RunGroup, group_records
 from training.results.records import RunRecord
 from training.results.rows import step_memory
-from training.results.views.table import Column, Table
+from training.results.views.table import Column, Table, with_values
 
 AFTER, BEFORE, BASE = "valid_loss", "valid_loss_before", "valid_loss_of_base"
 FORGOTTEN, FORGOTTEN_BEFORE = "first_text_loss", "first_text_loss_before"
@@ -118,8 +118,7 @@ def tuned_table(models: Sequence[Tuned]) -> Table:
         Column("forgotten", "first text", "+.3f"),
         Column("runs", "seeds", lambda runs: str(len(runs))),
     ]
-    empty = {each.path for each in columns if all(getattr(model, each.path) is None for model in models)}
-    return Table(models, [each for each in columns if each.path not in empty])
+    return Table(models, with_values(models, columns))
 
 
 def gains_in_words(models: Sequence[Tuned]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tipshare.kinds import title_of
 from training.results.formatting import show_mean
-from training.results.groups import group_records
+from training.results.groups import find_group
 from training.results.records import RunRecord
 from training.results.summaries import LOSS, Summary, summarise, summarise_runs
 from training.results.views.elastic import own_steps
@@ -68,7 +68,7 @@ def _blocks_with(loss: float, losses: Mapping[int, float]) -> float | None:
     return float(np.exp(np.interp(loss, known, np.log(counts))))
 
 
-def loops_table(worths: Sequence[LoopWorth]) -> Table:
+def loops_table(records: Sequence[RunRecord]) -> Table:
     """What every shared block is worth, with intervals over the seeds."""
     columns = [
         Column("label", "one shared block", title_of, is_text=True),
@@ -78,7 +78,7 @@ def loops_table(worths: Sequence[LoopWorth]) -> Table:
         Column("phi", "phi", show_mean),
         Column("phi.num_seeds", "seeds"),
     ]
-    return Table(worths, columns)
+    return Table(loop_worths(records), columns)
 
 
 def own_blocks_table(records: Sequence[RunRecord]) -> Table:
@@ -98,7 +98,7 @@ def own_blocks_table(records: Sequence[RunRecord]) -> Table:
 
 
 def _runs(records: Sequence[RunRecord]) -> Mapping[str, tuple[RunRecord, ...]]:
-    group = next((each for each in group_records(records) if each.name == LOOPS), None)
+    group = find_group(records, LOOPS)
     return group.runs if group else {}
 
 

@@ -8,7 +8,7 @@ from training.results.rows import ResultRow
 from training.results.selection import Selection
 from training.results.summaries import LOSS
 from training.results.views.figure import WHO, FigureView, Mark, loss_label, of_summary, with_front
-from training.results.views.table import Column, Table, named, value_at
+from training.results.views.table import Column, Table, named, with_values
 
 
 def results_table(*selections: Selection) -> Table:
@@ -33,15 +33,14 @@ def results_table(*selections: Selection) -> Table:
         Column("step_ms", "ms/step", ".1f"),
         Column("memory_mb", "memory (MB)", ",.0f"),
     ]
-    # A column without a number tells readers nothing, and neither does the source of all rows.
-    empty = {each.path for each in columns if rows and all(value_at(row, each.path) is None for row in rows)}
-    empty |= {"source"} if len({row.source for row in rows}) < 2 else set()
+    if len({row.source for row in rows}) < 2:  # the source of all rows tells readers nothing
+        columns = [each for each in columns if each.path != "source"]
     csv = {**WHO, "recipe": "group.name", "corpus": "group.corpus", "training_steps": "group.num_steps"}
     csv |= {"metric": "metric", "unit": "group.unit", "loss": "loss.mean", "seeds": "loss.num_seeds"}
     csv |= {name: f"loss.{name}" for name in ("low", "high", "deviation")}
     csv |= named("parameters", "effective_parameters", "trained_parameters", "compression")
     csv |= named("bits_per_byte", "step_ms", "memory_mb", "flops", "device")
-    return Table(rows, [each for each in columns if each.path not in empty], csv)
+    return Table(rows, with_values(rows, columns), csv)
 
 
 def loss_view(selection: Selection) -> FigureView[Mark]:

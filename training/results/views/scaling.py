@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tipshare.kinds import rank_of, title_of
 from training.results.formatting import count_in_words, show_mean
-from training.results.groups import RunGroup, group_records
+from training.results.groups import RunGroup, find_group
 from training.results.records import RunRecord
 from training.results.selection import Against, Selection
 from training.results.views.figure import FigureView, Mark
@@ -18,7 +18,7 @@ BYTES_PER_WEIGHT = 4
 
 def scaling_group(records: Sequence[RunRecord]) -> RunGroup | None:
     """The runs at several sizes, if there are any."""
-    return next((each for each in group_records(records) if each.name == SCALING), None)
+    return find_group(records, SCALING)
 
 
 def scaling_table(group: RunGroup) -> Table:

@@ -14,7 +14,7 @@ class Column:
     """A column that readers see.
 
     Attributes:
-        path: Where a row holds the value: names of attributes or keys, joined by dots.
+        path: Where a row holds the value: names of attributes or keys, or places in a list, joined by dots.
         heading: Heading of the column.
         show: The text of a value: a function of it, or a format such as `.3f`.
         is_text: Whether it is set to the left, as words are.
@@ -68,6 +68,11 @@ class Table:
         return column.show(value) if callable(column.show) else f"{value:{column.show}}"
 
 
+def with_values(rows: Sequence[Any], columns: Iterable[Column]) -> list[Column]:
+    """The columns that tell readers something: those with a value in any row; all of them if there are no rows."""
+    return [each for each in columns if not rows or any(value_at(row, each.path) is not None for row in rows)]
+
+
 def to_csv(rows: Iterable[Any], columns: Mapping[str, str]) -> str:
     """Unrounded values of rows as CSV, by name and path of every column; what is missing is an empty cell."""
     written = io.StringIO()
@@ -83,9 +88,12 @@ def named(*names: str) -> dict[str, str]:
 
 
 def value_at(row: Any, path: str) -> Any:
-    """What a row holds under a path such as `final.valid_loss` or `effect.hedges_g`; None if a part is missing."""
+    """What a row holds under a path such as `final.valid_loss` or `curve.-1`; None if a part is missing."""
     for part in path.split("."):
         if row is None:
             return None
-        row = row.get(part) if isinstance(row, Mapping) else getattr(row, part)
+        if isinstance(row, Mapping):
+            row = row.get(part)
+        else:
+            row = row[int(part)] if isinstance(row, Sequence) else getattr(row, part)
     return row

@@ -5,13 +5,13 @@ from typing import Any
 
 from tipshare.kinds import rank_of, title_of
 from training.results.formatting import count_in_words, show_mean
+from training.results.groups import collect
 from training.results.records import RunRecord
-from training.results.significance import Comparison, compare
-from training.results.summaries import summarise
+from training.results.summaries import Summary, summarise
 from training.results.trials import Trial, trials_of, unchanged
 from training.results.views.elastic import ELASTIC, FIXED
 from training.results.views.equal_time import CHANGES
-from training.results.views.pairs import corrected, pair_columns
+from training.results.views.pairs import compare_two, corrected, pair_columns
 from training.results.views.table import Column, Table
 
 FAR_DEPTHS = (3, 12)
@@ -57,10 +57,8 @@ def trials_table(records: Sequence[RunRecord]) -> Table:
 def dropped_table(records: Sequence[RunRecord], dropped: Sequence[Trial]) -> Table:
     """Changes that were not kept: a change per row, minus the same runs without it, by seed."""
     known = [*trials_of(each for each in records if each.recipe in (FIXED, ELASTIC)), *dropped]
-    groups: dict[tuple[str, str, str], list[Trial]] = {}
-    for each in dropped:
-        if each.changes or each.about:
-            groups.setdefault((each.model, each.recipe, each.about), []).append(each)
+    changed = [each for each in dropped if each.changes or each.about]
+    groups = collect(changed, lambda each: (each.model, each.recipe, each.about))
     rows = {key: _row(trials, known) for key, trials in groups.items()}
     pairs = corrected({key: row["pair"] for key, row in rows.items() if row["pair"]})
     columns = [
@@ -85,16 +83,14 @@ def _row(trials: Sequence[Trial], known: Sequence[Trial]) -> dict[str, Any]:
         "model": first.model,
         "protocol": first.protocol,
         "parameters": first.parameters,
-        "loss": summarise([each.loss for each in trials], [each.seed for each in trials]),
-        "pair": _compare(both) if both else None,
+        "loss": _losses(trials),
+        "pair": compare_two(*(_losses(side) for side in zip(*both, strict=True))) if both else None,
         **{f"at {steps}": sum(found) / len(found) for steps, found in apart.items() if found},
     }
 
 
-def _compare(both: Sequence[tuple[Trial, Trial]]) -> Comparison:
-    seeds = [each.seed for each, _ in both]
-    sides = {name: summarise([pair[place].loss for pair in both], seeds) for place, name in enumerate(("new", "old"))}
-    return compare("new", "old", sides)
+def _losses(trials: Sequence[Trial]) -> Summary:
+    return summarise([each.loss for each in trials], [each.seed for each in trials])
 
 
 def _differences(both: Sequence[tuple[Trial, Trial]], steps: int) -> list[float]:

@@ -9,7 +9,7 @@ from training.results.leading import TUNED
 from training.results.significance import Comparison, compare
 from training.results.summaries import summarise_group
 from training.results.views.pairs import corrected, pair_columns
-from training.results.views.table import Column, Table
+from training.results.views.table import Column, Table, with_values
 
 SHARED = "time-indexed-ssm"
 # What is asked, and the two models whose difference answers it.
@@ -61,8 +61,7 @@ def settings_table(group: RunGroup) -> Table:
         Column("schedule", "schedule", is_text=True),
         Column("weight_decay", "weight decay", "g"),
     ]
-    kept = [each for each in columns if any(row.get(each.path) is not None for row in rows)]
-    return Table(rows, kept, missing="")
+    return Table(rows, with_values(rows, columns), missing="")
 
 
 def question_pairs(group: RunGroup) -> dict[str, Comparison]:

@@ -11,9 +11,9 @@ from training.results.views.depths import depth_view
 from training.results.views.elastic import (
     elastic_table,
     elastic_view,
+    features_table,
     gains_of_gates,
     losses_at_depths,
-    pairs_table,
     prices,
     prices_of_features,
     reach_table,
@@ -65,7 +65,7 @@ def test_features_are_compared_with_the_usual_ones():
     runs = [tuned_run("time-indexed-ssm", seed, recipe="ablation-features") for seed in (0, 1)]
     label = "time-indexed-ssm, without dt"
     changed = [tuned_run("time-indexed-ssm, tied", seed, recipe="ablation-features", model=label) for seed in (0, 1)]
-    lines = to_markdown(pairs_table(prices_of_features([*runs, *changed]), "changed minus usual")).splitlines()
+    lines = to_markdown(features_table([*runs, *changed])).splitlines()
     assert lines[2].startswith("| Time-Indexed SSM, without dt | 3 | +0.0")
     assert len(lines) == 2 + 4
     assert not prices_of_features(runs)

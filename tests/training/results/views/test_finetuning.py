@@ -3,7 +3,8 @@
 import pytest
 
 from tests.training.results.factory import group_of, make_record
-from training.report.readme import NOT_YET, finetuned_depths, finetuning
+from training.report.parts import NOT_YET
+from training.report.result_parts import finetuned_depths, finetuning
 from training.report.tables import to_markdown
 from training.results.groups import group_records
 from training.results.naming import title_of_group

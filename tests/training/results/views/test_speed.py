@@ -2,7 +2,7 @@
 
 import json
 
-from training.report.readme import speed_tables
+from training.report.parts import from_reports
 from training.results.views.document_tables import (
     generation_table,
     machine_in_words,
@@ -34,18 +34,18 @@ def test_every_machine_has_a_table_of_its_own(tmp_path):
     for name, device in (("training", "a new one"), ("training-earlier", "an old one")):
         report = {"machine": {"device": device}, "parties": PARTIES}
         (tmp_path / f"{name}.json").write_text(json.dumps(report))
-    section = speed_tables("training", training_table)(tmp_path)
+    section = from_reports("training", machine_in_words, training_table)((), tmp_path) or ""
     assert section.index("On a new one:") < section.index("On an old one:")
     assert section.count("| Standard | 125 | 0.68 |") == 2
 
 
 def test_other_depths_stand_in_their_order_and_reports_without_them_show_nothing(tmp_path):
     depths = {"time-indexed-mlp": {"12": numbers(50.0, 0.5), "3": numbers(200.0, 2.0)}}
-    write = speed_tables("generation", other_depths_table)
+    write = from_reports("generation", machine_in_words, other_depths_table)
     (tmp_path / "generation-earlier.json").write_text(json.dumps({"parties": {}}))
-    assert write(tmp_path) == "Not measured yet."
+    assert (write((), tmp_path) or "") == "Not measured yet."
     (tmp_path / "generation.json").write_text(json.dumps({"machine": MACHINE, "depths": depths}))
-    assert write(tmp_path).splitlines()[-2:] == [
+    assert (write((), tmp_path) or "").splitlines()[-2:] == [
         "| Time-Indexed MLP | 3 | 200 | 2.00x | 2.00x |",
         "| Time-Indexed MLP | 12 | 50 | 0.50x | 0.50x |",
     ]
@@ -55,7 +55,9 @@ def test_without_torch_there_is_no_column_to_compare_with_it(tmp_path):
     (tmp_path / "generation.json").write_text(
         json.dumps({"parties": {"standard": {"batch_1": {"bytes_per_second": 900.0}}}})
     )
-    assert "| generation | bytes/s |\n" in speed_tables("generation", generation_table)(tmp_path)
+    assert "| generation | bytes/s |\n" in (
+        from_reports("generation", machine_in_words, generation_table)((), tmp_path) or ""
+    )
 
 
 def numbers(speed: float, ratio: float) -> dict[str, float]:

@@ -188,7 +188,7 @@ def test_a_loop_is_worth_the_blocks_that_reach_its_loss():
     assert shared.phi.mean == pytest.approx(math.log(2) / math.log(6))
     assert shared.phi.num_seeds == 2
     assert worths["time-indexed-ssm, tied"].phi.num_seeds == 1
-    assert "| Time-Indexed SSM | 6 | 1.905" in to_markdown(loops_table(list(worths.values())))
+    assert "| Time-Indexed SSM | 6 | 1.905" in to_markdown(loops_table(runs))
     assert [line[:5] for line in to_markdown(own_blocks_table(runs)).splitlines()[2:]] == ["| 1 |", "| 2 |", "| 4 |"]
 
 
