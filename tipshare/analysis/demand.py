@@ -8,9 +8,8 @@ import functools
 from dataclasses import dataclass
 
 import equinox as eqx
-import jax
+import haliax as hax
 import jax.random as jr
-from haliax import NamedArray
 
 from tipshare.analysis.scoring import scoring_shape
 from tipshare.config import ModelConfig
@@ -132,7 +131,7 @@ def _sizes(config: ModelConfig) -> tuple[int, int, _BlockEntries]:
     """Stored parameters, effective ones at the trained depth, and those of one block."""
     model = eqx.filter_eval_shape(config.build, key=jr.key(0))
     frozen = eqx.filter_eval_shape(lambda: config.build(key=jr.key(0)).freeze())
-    arrays = jax.tree.leaves(frozen.block, is_leaf=lambda node: isinstance(node, NamedArray))
+    arrays = hax.tree_util.tree_leaves(frozen.block)
     entries = _BlockEntries(
         varying=sum(each.size for each in arrays if each.has_axis("depth")) // config.steps,
         shared=sum(each.size for each in arrays if not each.has_axis("depth")),

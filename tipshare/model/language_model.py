@@ -15,15 +15,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from tipshare.config import ModelConfig
 from tipshare.model.block import Block, gate_values
-from tipshare.model.depth import (
-    SOLVERS,
-    TimeEmbedding,
-    at,
-    check_depth,
-    depth_grid,
-    depths,
-    run_depth,
-)
+from tipshare.model.depth import SOLVERS, TimeEmbedding, at, at_place, check_depth, depth_grid, depths, run_depth
 from tipshare.model.layers import LayerNorm, Linear, dropout, split_key
 from tipshare.model.low_rank import Adapters
 from tipshare.model.weights import SOURCES, WeightSource
@@ -142,8 +134,7 @@ class LanguageModel(eqx.Module):
 
     def unembed(self, x: NamedArray) -> NamedArray:
         """Logits of the next token, in float32, from a residual stream at any depth."""
-        final_norm = at(self.final_norm, self._embed_time(1.0, self.config.num_layers))
-        return self.head(final_norm(x)).astype(jnp.float32)
+        return self.head(self._last_norm()(x)).astype(jnp.float32)
 
     def compute_loss(
         self,
@@ -198,10 +189,7 @@ class LanguageModel(eqx.Module):
                 f"t={t} lies between layers: this {self.config.kind} has weights at "
                 f"t = {', '.join(f'{each:.4g}' for each in known)} only"
             )
-        return hax.tree_util.tree_map(
-            lambda leaf: leaf["depth", layer] if isinstance(leaf, NamedArray) and leaf.has_axis("depth") else leaf,
-            self.blocks(solver=self.solver),
-        )
+        return at_place(self.blocks(solver=self.solver), layer)
 
     def gates(self, t: float) -> dict[str, NamedArray]:
         """Gate values at depth t by name (`attention_in`, `attention_out`, `up`, `down`, or `A` ... `delta`).
@@ -221,8 +209,9 @@ class LanguageModel(eqx.Module):
         if self.source.reads_time or self.config.timed_final_norm:
             return self.time is None
         # Plain sharing reads no t, but adapters that do leave their traces in the frozen weights.
-        arrays = jax.tree.leaves(self.block, is_leaf=lambda node: isinstance(node, NamedArray))
-        varies = self.config.is_continuous and any(array.has_axis("depth") for array in arrays)
+        varies = self.config.is_continuous and any(
+            array.has_axis("depth") for array in hax.tree_util.tree_leaves(self.block)
+        )
         return varies or (self.steps, self.solver) != (self.config.steps, "euler")
 
     def freeze(self, steps: int | None = None, *, solver: str | None = None) -> Self:
@@ -233,8 +222,7 @@ class LanguageModel(eqx.Module):
             solver: As in a call; the frozen model holds the weights between its depth steps too, where it reads there.
         """
         steps, solver = self._check_steps(steps), self._check_solver(solver)
-        final_norm = at(self.final_norm, self._embed_time(1.0, self.config.num_layers))
-        block = self.blocks(steps, solver)
+        block, final_norm = self.blocks(steps, solver), self._last_norm()
         return dataclasses.replace(
             self, time=None, block=block, final_norm=final_norm, steps=steps, adapters=None, solver=solver
         )
@@ -309,6 +297,9 @@ class LanguageModel(eqx.Module):
         time = self.time(t if isinstance(t, NamedArray) else hax.named(jnp.float32(t), ()), steps)
         # The features are computed in float32; what they meet next has the type of the weights.
         return time.astype(self.embedding.dtype)
+
+    def _last_norm(self) -> LayerNorm:
+        return at(self.final_norm, self._embed_time(1.0, self.config.num_layers))
 
     def _check_steps(self, steps: int | None) -> int:
         if steps is None or steps == self.steps:
