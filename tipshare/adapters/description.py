@@ -11,8 +11,7 @@ import numpy as np
 
 from tipshare.adapters.apply import check_settings
 from tipshare.checkpoint.checksums import SHA256
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import ADAPTER_CONFIG
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, CheckpointError
 from tipshare.checkpoint.names import name_tensors
 from tipshare.model.depth_change import to_layers, with_depth_steps
 from tipshare.model.language_model import LanguageModel

@@ -1,6 +1,6 @@
 """Checkpoints: one folder format on disk and on the Hub; `tipshare.checkpoint.layout` lists its files."""
 
-from tipshare.checkpoint.errors import CheckpointError
+from tipshare.checkpoint.layout import CheckpointError
 from tipshare.checkpoint.load import Checkpoint, load, open_checkpoint, read_folder
 from tipshare.checkpoint.locate import Location, list_bundled, locate
 from tipshare.checkpoint.names import name_tensors

@@ -17,10 +17,16 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import ADAPTER_CONFIG, CHECKSUMS, CONFIG, LARGEST_JSON, RECORD, is_weights_file
-from tipshare.checkpoint.regular_files import read_file, size_of
-from tipshare.checkpoint.strict_json import read_json
+from tipshare.checkpoint.layout import (
+    ADAPTER_CONFIG,
+    CHECKSUMS,
+    CONFIG,
+    LARGEST_JSON,
+    RECORD,
+    CheckpointError,
+    is_weights_file,
+)
+from tipshare.checkpoint.reading import read_file, read_json, size_of
 
 VERSION = 2
 # The fields of a file's entry, by version.

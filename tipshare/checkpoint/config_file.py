@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from tipshare.checkpoint.container import DTYPES
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import CONFIG, FORMAT, FORMAT_VERSION
+from tipshare.checkpoint.layout import CONFIG, FORMAT, FORMAT_VERSION, CheckpointError
 from tipshare.config import ModelConfig
 
 ARCHITECTURE = "LanguageModel"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from tipshare.checkpoint.strict_json import parse_json
+from tipshare.checkpoint.reading import parse_json
 from tipshare.config import ModelConfig
 
 FORMAT = 1

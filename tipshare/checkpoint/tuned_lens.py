@@ -16,11 +16,9 @@ import numpy as np
 from tipshare.analysis.lens import TunedLens
 from tipshare.checkpoint.checksums import FileSum, verifying
 from tipshare.checkpoint.container import is_finite, read_header, view_tensor, write_file
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import is_weights_file
+from tipshare.checkpoint.layout import CheckpointError, is_weights_file
 from tipshare.checkpoint.load import Checkpoint
-from tipshare.checkpoint.regular_files import map_file, size_of
-from tipshare.checkpoint.strict_json import dump_json, read_json
+from tipshare.checkpoint.reading import dump_json, map_file, read_json, size_of
 from tipshare.files import replacing, write_bytes
 
 LENS = "tuned_lens.safetensors"
