@@ -55,10 +55,6 @@ class Description:
     depth_steps: int | None = None
     to_layers: bool = False
 
-    def prepare(self, base: LanguageModel) -> LanguageModel:
-        """What the adapters are added to."""
-        return prepare(base, self.depth_steps, layers=self.to_layers)
-
     def to_fields(self) -> dict[str, Any]:
         """The fields of adapter_config.json."""
         described = {**asdict(self), "targets": list(self.targets)}

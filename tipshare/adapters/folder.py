@@ -10,7 +10,7 @@ import equinox as eqx
 import jax.random as jr
 
 from tipshare.adapters.apply import apply
-from tipshare.adapters.description import Description, digest_of
+from tipshare.adapters.description import Description, digest_of, prepare
 from tipshare.checkpoint.checksums import read_checked, read_sums
 from tipshare.checkpoint.container import read_header
 from tipshare.checkpoint.layout import ADAPTER_CONFIG, ADAPTER_WEIGHTS, CHECKSUMS, RECORD, CheckpointError
@@ -40,18 +40,18 @@ class AdapterCheckpoint(Checkpoint):
         Whether the base is the right one is compared in any case.
         """
         wanted = self.dtype if dtype is None else check_dtype(dtype)
-        base = self.base.load(verify=verify)
-        found, expected = digest_of(base), self.description.base.digest
+        base, described = self.base.load(verify=verify), self.description
+        found, expected = digest_of(base), described.base.digest
         if found != expected:
             raise CheckpointError(
-                f"{self.description.base.name} is not the base of this adapter: the digest of its weights is "
+                f"{described.base.name} is not the base of this adapter: the digest of its weights is "
                 f"{found[:12]}..., but {ADAPTER_CONFIG} asks for {expected[:12]}...; give the base it was trained on, "
                 "tipshare.adapters.load(folder, base=...)"
             )
         with mapped_weights(self.folder, self.sums, verify) as files:
             adapters = self._fill(self.shapes.adapters, files, None, check_finite=verify)
         try:
-            prepared = self.description.prepare(base.astype(self.dtype))
+            prepared = prepare(base.astype(self.dtype), described.depth_steps, layers=described.to_layers)
         except ValueError as error:  # some weights have no logarithm
             raise CheckpointError(f"{ADAPTER_CONFIG} does not fit the weights of its base: {error}") from error
         return dataclasses.replace(prepared, adapters=adapters).astype(wanted)
@@ -144,7 +144,7 @@ def _adapted_shapes(description: Description, base: LanguageModel) -> LanguageMo
 
     def adapted(model: LanguageModel) -> LanguageModel:
         return apply(
-            description.prepare(model),
+            prepare(model, description.depth_steps, layers=description.to_layers),
             key=jr.key(0),
             rank=description.rank,
             alpha=description.alpha,
