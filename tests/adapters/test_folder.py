@@ -129,7 +129,7 @@ def test_a_changed_byte_is_found(folder):
         ({"targets": ["attention.qkv"]}, "is not part of these adapters"),
         ({"depth_steps": 0}, "depth_steps=0 must be a whole number"),
         ({"format_version": 2}, "which this version of tipshare reads"),
-        ({"more": 1}, "needs exactly along_depth, alpha, base"),
+        ({"more": 1}, r"missing nothing, unknown \['more'\]"),
         ({"base": {"name": "nowhere", "digest": "0" * 64}}, "neither a bundled name nor a Hub id"),
     ],
 )

@@ -4,6 +4,7 @@ import json
 import mmap
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -68,6 +69,13 @@ def parse_json(content: str | bytes, name: str) -> dict[str, Any]:
     if not isinstance(parsed, dict):
         raise CheckpointError(f"{name} must be a JSON object, not {type(parsed).__name__}")
     return parsed
+
+
+def check_keys(what: str, fields: Mapping[str, Any], known: set[str]) -> None:
+    """Raise CheckpointError unless a JSON object has exactly the known keys."""
+    missing, extra = sorted(known - set(fields)), sorted(map(str, set(fields) - known))
+    if missing or extra:
+        raise CheckpointError(f"{what}: missing {missing or 'nothing'}, unknown {str(extra or 'nothing')[:200]}")
 
 
 def dump_json(fields: dict[str, Any]) -> bytes:
