@@ -13,7 +13,7 @@ from tests.factories import fill
 from tipshare import KINDS, LanguageModel, ModelConfig
 from tipshare.checkpoint.checksums import FileSum, describe
 from tipshare.checkpoint.container import read_header, write_file
-from tipshare.checkpoint.strict_json import dump_json
+from tipshare.checkpoint.reading import dump_json
 
 SIZES = {
     "hidden_dim": 16,

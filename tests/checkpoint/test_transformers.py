@@ -55,7 +55,7 @@ def test_a_config_that_transformers_wrote_still_loads_as_ours(folder, tmp_path):
 
     import tipshare.transformers  # noqa: F401
     from tipshare.checkpoint.config_file import parse
-    from tipshare.checkpoint.strict_json import read_json
+    from tipshare.checkpoint.reading import read_json
 
     AutoConfig.from_pretrained(folder).save_pretrained(tmp_path)
     stored = parse(read_json(tmp_path / "config.json"))

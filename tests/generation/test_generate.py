@@ -1,6 +1,5 @@
 """What `generate` and `stream` hand out, on good and bad input."""
 
-import io
 import json
 
 import equinox as eqx
@@ -12,9 +11,8 @@ from hypothesis import strategies as st
 from tests.factories import fill
 from tipshare import TimeIndexedSsmConfig, generate, stream
 from tipshare.__main__ import main
-from tipshare.commands.generate import write_text
+from tipshare.commands.generate import Generate, SamplingOptions
 from tipshare.generation.pieces import Assembler, Trace
-from tipshare.generation.sampling import Sampling
 from tipshare.model.language_model import LanguageModel
 from tipshare.text.tokenizer import BYTES
 
@@ -153,15 +151,13 @@ def test_bad_calls_are_refused_at_once(model):
         generate(small, "a")
 
 
-def test_the_command_streams_text_or_json(model):
-    settings_ = Sampling(max_bytes=12, seed=1)
+def test_the_command_streams_text_or_json(model, capsys):
+    settings_ = SamplingOptions(max_bytes=12, seed=1)
     expected = generate(model, "a", settings_)
-    plain, notes = io.StringIO(), io.StringIO()
-    write_text(model, b"a" * 20, settings_, steps=None, as_json=False, out=plain, notes=notes)
-    assert "only the last 16 are read" in notes.getvalue()
-    out = io.StringIO()
-    write_text(model, b"a", settings_, steps=None, as_json=True, out=out, notes=notes)
-    answer = json.loads(out.getvalue())
+    Generate(sampling=settings_).write(model, b"a" * 20)
+    assert "only the last 16 are read" in capsys.readouterr().err
+    Generate(sampling=settings_, json=True).write(model, b"a")
+    answer = json.loads(capsys.readouterr().out)
     assert answer["text"] == expected.text
     assert answer["finish"] == "length"
     assert [each["byte"] for each in answer["bytes"]] == list(expected.trace.data)

@@ -13,7 +13,7 @@ from tests.hostile.limits import limited
 from tests.hostile.mutations import NASTY_VALUES, draw
 from tipshare import CheckpointError
 from tipshare.checkpoint import read_folder
-from tipshare.checkpoint.strict_json import parse_json
+from tipshare.checkpoint.reading import parse_json
 
 CONFIG = "adapter_config.json"
 

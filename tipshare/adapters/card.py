@@ -3,7 +3,7 @@
 import json
 
 from tipshare.adapters.description import Description
-from tipshare.checkpoint.card import LICENSE, TAGS, training_section
+from tipshare.checkpoint.card import front_matter, training_section
 from tipshare.checkpoint.record import RunRecord
 from tipshare.config import ModelConfig
 from tipshare.kinds import summary_of
@@ -22,21 +22,11 @@ def make_card(description: Description, config: ModelConfig, size: int, record: 
         config: Of the adapted model.
         size: Bytes of the adapter weights.
     """
-    from huggingface_hub import ModelCardData
-
     on_hub = "/" in description.base.name and not description.base.name.startswith(".")
-    data = ModelCardData(
-        language=["en"],
-        license=LICENSE,
-        library_name="tipshare",
-        pipeline_tag="text-generation",
-        tags=[*TAGS, "lora", config.kind],
-        base_model=description.base.name if on_hub else None,
-    )
     depth = f", at {config.steps} depth steps" if description.depth_steps else ""
     layers = " The base was first given weights of its own in every layer." if description.to_layers else ""
     parts = [
-        f"---\n{data.to_yaml()}\n---",
+        front_matter(["lora", config.kind], base_model=description.base.name if on_hub else None),
         f"# Adapter of {description.base.name}",
         f"Low-rank adapters (rank {description.rank}, alpha {description.alpha:g}, {size:,} bytes), "
         f"{ALONG_DEPTH[description.along_depth]}, for {', '.join(description.targets)} of `{description.base.name}`"

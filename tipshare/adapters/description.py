@@ -11,9 +11,10 @@ import numpy as np
 
 from tipshare.adapters.apply import check_settings
 from tipshare.checkpoint.checksums import SHA256
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import ADAPTER_CONFIG
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, CheckpointError
 from tipshare.checkpoint.names import name_tensors
+from tipshare.checkpoint.reading import check_keys
+from tipshare.checkpoint.record import check_label
 from tipshare.model.depth_change import to_layers, with_depth_steps
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.low_rank import AlongDepth
@@ -56,10 +57,6 @@ class Description:
     depth_steps: int | None = None
     to_layers: bool = False
 
-    def prepare(self, base: LanguageModel) -> LanguageModel:
-        """What the adapters are added to."""
-        return prepare(base, self.depth_steps, layers=self.to_layers)
-
     def to_fields(self) -> dict[str, Any]:
         """The fields of adapter_config.json."""
         described = {**asdict(self), "targets": list(self.targets)}
@@ -75,9 +72,7 @@ class Description:
                 f"{ADAPTER_CONFIG}: model_type and format_version are {kind!r:.60} and {version!r:.60}, not {FORMAT!r} "
                 f"and {FORMAT_VERSION}, which this version of tipshare reads"
             )
-        known = {each.name for each in fields(Description)}
-        if set(given) != known:
-            raise CheckpointError(f"{ADAPTER_CONFIG} needs exactly {', '.join(sorted(known))} and its format")
+        check_keys(ADAPTER_CONFIG, given, {each.name for each in fields(Description)})
         try:
             _check_values(given)
         except ValueError as error:
@@ -89,8 +84,7 @@ def _check_values(given: dict[str, Any]) -> None:
     base, targets = given["base"], given["targets"]
     if not isinstance(base, dict) or set(base) != {"name", "digest"}:
         raise ValueError("base needs exactly a name and a digest")
-    if not isinstance(base["name"], str) or not 0 < len(base["name"]) <= 500 or not base["name"].isprintable():
-        raise ValueError(f"base name {base['name']!r:.60} must be a printable text of 1 to 500 letters")
+    check_label("base.name", base["name"], 500)
     if not isinstance(base["digest"], str) or not SHA256.fullmatch(base["digest"]):
         raise ValueError("base has no valid digest")
     check_settings(given["rank"], given["alpha"], given["along_depth"])

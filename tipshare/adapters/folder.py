@@ -10,16 +10,16 @@ import equinox as eqx
 import jax.random as jr
 
 from tipshare.adapters.apply import apply
-from tipshare.adapters.description import Description, digest_of
+from tipshare.adapters.description import Description, digest_of, prepare
 from tipshare.checkpoint.checksums import read_checked, read_sums
-from tipshare.checkpoint.container import Header, read_header
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import ADAPTER_CONFIG, ADAPTER_WEIGHTS, CHECKSUMS, RECORD
+from tipshare.checkpoint.container import read_header
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, ADAPTER_WEIGHTS, CHECKSUMS, RECORD, CheckpointError
 from tipshare.checkpoint.load import Checkpoint, mapped_weights, read_folder, read_record
-from tipshare.checkpoint.locate import Location, Origin, bundle_folder, list_bundled, locate
+from tipshare.checkpoint.locate import USUAL_DOWNLOAD, Download, Location, Origin, bundle_folder, list_bundled, locate
 from tipshare.checkpoint.names import name_tensors
+from tipshare.checkpoint.reading import read_json
 from tipshare.checkpoint.save import check_dtype
-from tipshare.checkpoint.strict_json import read_json
+from tipshare.checkpoint.tensors import check_tensors
 from tipshare.model.language_model import LanguageModel
 
 
@@ -40,18 +40,18 @@ class AdapterCheckpoint(Checkpoint):
         Whether the base is the right one is compared in any case.
         """
         wanted = self.dtype if dtype is None else check_dtype(dtype)
-        base = self.base.load(verify=verify)
-        found, expected = digest_of(base), self.description.base.digest
+        base, described = self.base.load(verify=verify), self.description
+        found, expected = digest_of(base), described.base.digest
         if found != expected:
             raise CheckpointError(
-                f"{self.description.base.name} is not the base of this adapter: the digest of its weights is "
+                f"{described.base.name} is not the base of this adapter: the digest of its weights is "
                 f"{found[:12]}..., but {ADAPTER_CONFIG} asks for {expected[:12]}...; give the base it was trained on, "
                 "tipshare.adapters.load(folder, base=...)"
             )
         with mapped_weights(self.folder, self.sums, verify) as files:
             adapters = self._fill(self.shapes.adapters, files, None, check_finite=verify)
         try:
-            prepared = self.description.prepare(base.astype(self.dtype))
+            prepared = prepare(base.astype(self.dtype), described.depth_steps, layers=described.to_layers)
         except ValueError as error:  # some weights have no logarithm
             raise CheckpointError(f"{ADAPTER_CONFIG} does not fit the weights of its base: {error}") from error
         return dataclasses.replace(prepared, adapters=adapters).astype(wanted)
@@ -72,21 +72,18 @@ def load(
     Args:
         base: Where the base is, if not where the adapter says; it must be the same model.
     """
-    place = locate(folder, revision=revision, cache_dir=cache_dir, token=token)
+    download = Download(cache_dir=cache_dir, token=token)
+    place = locate(folder, revision, download)
     if not os.path.isfile(place.folder / ADAPTER_CONFIG):
         raise CheckpointError(f"{folder} has no {ADAPTER_CONFIG}: it is not an adapter; tipshare.load takes models")
-    found = read_adapter(place.folder, place.origin, base=base, cache_dir=cache_dir, token=token)
-    return found.load(dtype, verify=verify)
+    return read_adapter(place.folder, place.origin, download, base).load(dtype, verify=verify)
 
 
 def read_adapter(
     folder: Path,
     origin: Origin = "path",
-    *,
+    download: Download = USUAL_DOWNLOAD,
     base: str | Path | None = None,
-    cache_dir: str | Path | None = None,
-    token: str | bool | None = None,
-    most_bytes: int | None = None,
 ) -> AdapterCheckpoint:
     """Check all of an adapter folder and its base that can be checked without reading weights."""
     sums = read_sums(folder)
@@ -96,27 +93,27 @@ def read_adapter(
     read_checked(folder, ADAPTER_CONFIG, sums)
     header = read_header(folder / ADAPTER_WEIGHTS)
     name = description.base.name
-    place = (
-        _find_base(folder, origin, name, cache_dir, token, most_bytes)
-        if base is None
-        else locate(base, cache_dir=cache_dir, token=token)
-    )
+    place = _find_base(folder, origin, name, download) if base is None else locate(base, None, download)
     if os.path.isfile(place.folder / ADAPTER_CONFIG):
         raise CheckpointError(f"the base {name!r:.120} is an adapter itself: merge it first, and adapt the result")
     found = read_folder(place.folder, place.origin)
     shapes = _adapted_shapes(description, found.shapes)
-    _check_tensors(header, shapes)
+    headers = {ADAPTER_WEIGHTS: header}
+    check_tensors(headers, name_tensors(shapes.adapters), "these adapters", f"{ADAPTER_CONFIG} with its base")
+    dtypes = {entry.dtype for entry in header.tensors.values()}
+    if len(dtypes) != 1:
+        raise CheckpointError(f"{ADAPTER_WEIGHTS}: its tensors have different dtypes")
     record, problem = read_record(folder, sums, found.config.kind)
     described = description.to_fields()
     return AdapterCheckpoint(
         folder=folder,
         origin=origin,
         config=shapes.config,
-        dtype=next(iter(header.tensors.values())).dtype,
+        dtype=dtypes.pop(),
         record=record,
         record_problem=problem,
         sums=sums,
-        headers={ADAPTER_WEIGHTS: header},
+        headers=headers,
         shapes=shapes,
         adapter={name: value for name, value in described.items() if name not in ("model_type", "format_version")},
         base=found,
@@ -124,14 +121,7 @@ def read_adapter(
     )
 
 
-def _find_base(
-    folder: Path,
-    origin: Origin,
-    name: str,
-    cache_dir: str | Path | None,
-    token: str | bool | None,
-    most_bytes: int | None,
-) -> Location:
+def _find_base(folder: Path, origin: Origin, name: str, download: Download) -> Location:
     """The base by its bundled name, its Hub id, or its place beside an adapter that is a folder of this machine."""
     if name in list_bundled():
         return Location(bundle_folder() / name, "bundle")
@@ -146,7 +136,7 @@ def _find_base(
     if name.count("/") != 1:
         raise CheckpointError(f"the base {name!r:.120} of this adapter is neither a bundled name nor a Hub id")
     # With a revision, the name is never taken for a local folder.
-    return locate(name, revision="main", cache_dir=cache_dir, token=token, most_bytes=most_bytes)
+    return locate(name, "main", download)
 
 
 def _adapted_shapes(description: Description, base: LanguageModel) -> LanguageModel:
@@ -154,7 +144,7 @@ def _adapted_shapes(description: Description, base: LanguageModel) -> LanguageMo
 
     def adapted(model: LanguageModel) -> LanguageModel:
         return apply(
-            description.prepare(model),
+            prepare(model, description.depth_steps, layers=description.to_layers),
             key=jr.key(0),
             rank=description.rank,
             alpha=description.alpha,
@@ -168,18 +158,3 @@ def _adapted_shapes(description: Description, base: LanguageModel) -> LanguageMo
         raise CheckpointError(
             f"{ADAPTER_CONFIG} does not fit {description.base.name!r:.120}: {str(error)[:300]}"
         ) from error
-
-
-def _check_tensors(header: Header, shapes: LanguageModel) -> None:
-    expected = name_tensors(shapes.adapters)
-    wrong = sorted(set(expected) ^ set(header.tensors))
-    if wrong:
-        raise CheckpointError(f"{ADAPTER_WEIGHTS}: {wrong[0]!r:.120} is missing or not part of these adapters")
-    for name, entry in header.tensors.items():
-        if entry.shape != tuple(expected[name].shape):
-            raise CheckpointError(
-                f"{ADAPTER_WEIGHTS}: {name!r} has shape {str(list(entry.shape))[:80]}, but {ADAPTER_CONFIG} and the "
-                f"base make it {list(expected[name].shape)}"
-            )
-    if len({entry.dtype for entry in header.tensors.values()}) != 1:
-        raise CheckpointError(f"{ADAPTER_WEIGHTS}: its tensors have different dtypes")

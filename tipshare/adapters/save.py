@@ -11,18 +11,16 @@ import numpy as np
 from tipshare.adapters.apply import settings_of
 from tipshare.adapters.card import make_card
 from tipshare.adapters.description import FORMAT, Base, Description, digest_of, prepare, relative_name
-from tipshare.checkpoint import checksums
-from tipshare.checkpoint.container import write_file, write_pieces
+from tipshare.checkpoint.container import write_file
 from tipshare.checkpoint.hub import Published
 from tipshare.checkpoint.hub import push as push_folder
-from tipshare.checkpoint.layout import ADAPTER_CONFIG, ADAPTER_WEIGHTS, CARD, CHECKSUMS, RECORD
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, ADAPTER_WEIGHTS, CARD
 from tipshare.checkpoint.load import open_checkpoint
 from tipshare.checkpoint.names import name_tensors
 from tipshare.checkpoint.publish_files import published_files
+from tipshare.checkpoint.reading import dump_json, read_json
 from tipshare.checkpoint.record import RunRecord
-from tipshare.checkpoint.save import check_finite, check_record, check_target
-from tipshare.checkpoint.strict_json import dump_json, read_json
-from tipshare.files import sync
+from tipshare.checkpoint.save import check_finite, check_record, check_target, write_texts
 from tipshare.model.language_model import LanguageModel
 
 
@@ -50,16 +48,11 @@ def save(
         name: np.asarray(leaf, np.float32) for name, leaf in name_tensors(jax.device_get(model.adapters)).items()
     }
     check_finite(tensors)
-    texts = {ADAPTER_CONFIG: dump_json(described.to_fields())}
-    if record is not None:
-        texts[RECORD] = dump_json(record.to_fields())
     with published_files(folder) as new:
-        sums = {ADAPTER_WEIGHTS: write_file(new / ADAPTER_WEIGHTS, tensors, {"format": "tipshare-adapter"})}
-        for name, content in texts.items():
-            sums[name] = write_pieces(new / name, [content])
-        write_pieces(new / CARD, [make_card(described, model.config, sums[ADAPTER_WEIGHTS].size, record).encode()])
-        write_pieces(new / CHECKSUMS, [dump_json(checksums.describe(sums))])
-        sync(new)
+        weights = write_file(new / ADAPTER_WEIGHTS, tensors, {"format": "tipshare-adapter"})
+        card = make_card(described, model.config, weights.size, record).encode()
+        config = dump_json(described.to_fields())
+        write_texts(new, {ADAPTER_WEIGHTS: weights}, {ADAPTER_CONFIG: config}, record, {CARD: card})
     return folder
 
 

@@ -1,20 +1,16 @@
 """Arrays behind the plots: what gates, weights, hidden states and predictions do along depth.
 
 Everything here goes through `model.blocks` and `model.at`, as the forward pass does, so plots show what is computed.
+`steps` is always the number of depth steps, for the kinds whose weights are defined at every t; None is the model's
+own number.
 """
 
 from tipshare.analysis.demand import Cost, Demand, demand_of
 from tipshare.analysis.inspection import Growth, Inspection, growth_of, inspect_text, main_numbers
 from tipshare.analysis.lens import Lens, TunedLens, lens
-from tipshare.analysis.lyapunov import (
-    Exponents,
-    Sensitivity,
-    exponents_of,
-    kaplan_yorke,
-    lyapunov_exponents,
-    sensitivity,
-)
+from tipshare.analysis.lyapunov import Exponents, exponents_of, kaplan_yorke, lyapunov_exponents
 from tipshare.analysis.path import HiddenPath, hidden_path
+from tipshare.analysis.sensitivity import Sensitivity, sensitivity
 from tipshare.analysis.similarity import (
     AttentionUse,
     StreamChange,

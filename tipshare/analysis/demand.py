@@ -8,9 +8,8 @@ import functools
 from dataclasses import dataclass
 
 import equinox as eqx
-import jax
+import haliax as hax
 import jax.random as jr
-from haliax import NamedArray
 
 from tipshare.analysis.scoring import scoring_shape
 from tipshare.config import ModelConfig
@@ -114,27 +113,18 @@ def demand_of(config: ModelConfig, *, steps: int | None = None) -> Demand:
         print(demand_of(model.config).scoring(1_000).memory)
     """
     steps = config.check_steps(steps)
-    stored, effective, per_step = _sizes(config.replace(depth_steps=None))
-    shared = effective - config.num_layers * per_step.varying
-    return Demand(config, steps, stored, shared + steps * per_step.varying, per_step.varying + per_step.shared)
-
-
-@dataclass(frozen=True)
-class _BlockEntries:
-    """Numbers in one block: those of its own depth step, and those that all depth steps share."""
-
-    varying: int
-    shared: int
+    stored, effective, own, shared = _sizes(config.replace(depth_steps=None))
+    return Demand(config, steps, stored, effective + (steps - config.num_layers) * own, own + shared)
 
 
 @functools.lru_cache(maxsize=64)
-def _sizes(config: ModelConfig) -> tuple[int, int, _BlockEntries]:
-    """Stored parameters, effective ones at the trained depth, and those of one block."""
+def _sizes(config: ModelConfig) -> tuple[int, int, int, int]:
+    """Numbers that a model stores, that a pass of the trained depth reads, and in one block: those of its own depth
+    step, and those that all depth steps share.
+    """
     model = eqx.filter_eval_shape(config.build, key=jr.key(0))
     frozen = eqx.filter_eval_shape(lambda: config.build(key=jr.key(0)).freeze())
-    arrays = jax.tree.leaves(frozen.block, is_leaf=lambda node: isinstance(node, NamedArray))
-    entries = _BlockEntries(
-        varying=sum(each.size for each in arrays if each.has_axis("depth")) // config.steps,
-        shared=sum(each.size for each in arrays if not each.has_axis("depth")),
-    )
-    return count_parameters(model).total, count_parameters(frozen).total, entries
+    arrays = hax.tree_util.tree_leaves(frozen.block)
+    own = sum(each.size for each in arrays if each.has_axis("depth")) // config.steps
+    shared = sum(each.size for each in arrays if not each.has_axis("depth"))
+    return count_parameters(model).total, count_parameters(frozen).total, own, shared

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from tipshare.analysis.lens import Lens, TunedLens, lens
-from tipshare.analysis.lyapunov import Exponents, Sensitivity, lyapunov_exponents, sensitivity
+from tipshare.analysis.lyapunov import Exponents, lyapunov_exponents
+from tipshare.analysis.sensitivity import Sensitivity, sensitivity
 from tipshare.analysis.similarity import AttentionUse, StreamChange, attention_use, stream_change
 from tipshare.analysis.spectra import Poles, Spectrum, spectra, ssm_poles
-from tipshare.model.depth import depths
+from tipshare.model.depth_change import with_depth_steps
 from tipshare.model.language_model import LanguageModel
 
 # From which rank correlation with depth on, and from which ratio of last to first, magnitudes count as growing.
@@ -78,25 +79,24 @@ def inspect_text(
     Cost: the sum of its parts; about 20 s for 64 bytes of a model 256 wide, most of it for the Lyapunov exponents.
 
     Args:
-        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
         place: The position whose prediction is traced back to the bytes before it.
         tuned: A tuned lens; the logit lens if None.
 
     Example:
         main_numbers(inspect_text(model, "The history of"))
     """
-    number = model._check_steps(steps)
-    sensed = sensitivity(model, text, place, steps)
+    model = with_depth_steps(model, steps)
     return Inspection(
         model=model,
-        depth_steps=number,
-        spectra=spectra(model, None if number == model.steps else list(depths(number))),
-        poles=ssm_poles(model, text, steps) if model.config.mixer == "ssm" else None,
-        exponents=lyapunov_exponents(model, text, steps),
-        sensitivity=sensed,
-        lens=lens(model, text, steps, tuned=tuned),
-        stream=stream_change(model, text, steps),
-        attention=attention_use(model, text, steps),
+        depth_steps=model.steps,
+        # First, because it refuses a place that the text does not have.
+        sensitivity=sensitivity(model, text, place),
+        spectra=spectra(model),
+        poles=ssm_poles(model, text) if model.config.mixer == "ssm" else None,
+        exponents=lyapunov_exponents(model, text),
+        lens=lens(model, text, tuned=tuned),
+        stream=stream_change(model, text),
+        attention=attention_use(model, text),
     )
 
 

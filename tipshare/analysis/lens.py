@@ -96,7 +96,6 @@ def lens(model: LanguageModel, text: str | bytes, steps: int | None = None, *, t
     Cost: one forward pass, and the head at every depth.
 
     Args:
-        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
         tuned: Maps of `tipshare.checkpoint.tuned_lens.load_lens`; None is the logit lens.
 
     Example:

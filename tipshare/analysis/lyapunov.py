@@ -1,13 +1,10 @@
-"""How fast disturbances grow along depth: finite-time Lyapunov exponents, and what a prediction is sensitive to.
+"""How fast disturbances grow along depth: finite-time Lyapunov exponents.
 
 A pass is a path x_1 = f_1(x_0), ..., x_L = f_L(x_(L-1)) of the residual streams of a whole text, through t = 1/L, ...,
 1. With J = J_L ... J_1 the product of the Jacobians along it, the finite-time exponents are the logarithms of the
 singular values of J, per unit of depth; as t runs from 0 to 1, a pass is one unit, for Euler and for residual steps.
 The product is computed by a QR decomposition per depth step (Benettin et al., 1980; Eckmann & Ruelle, "Ergodic theory
 of chaos", 1985), so that nothing overflows on paths of many steps.
-
-Tong et al. (Neural ODE Transformers, ICLR 2025) show an exponent per token, from the Jacobian of one position with
-respect to every token's vector: `sensitivity`.
 
 Derivatives along a direction are transposes of those that run backwards, since parts of a block have derivatives of
 their own that JAX knows backwards only.
@@ -22,12 +19,11 @@ import haliax as hax
 import jax
 import jax.numpy as jnp
 import numpy as np
-from haliax import NamedArray
 from jaxtyping import Array
 
-from tipshare.analysis.texts import finite, hidden_states, in_float32, read_text
+from tipshare.analysis.texts import finite, hidden_states, in_float32
 from tipshare.model.block import Block
-from tipshare.model.depth import run_depth
+from tipshare.model.depth import at_place
 from tipshare.model.language_model import LanguageModel
 from tipshare.validation import check_whole
 
@@ -37,9 +33,6 @@ AT_ONCE = 16
 MOST_EXACT = 1_024
 # Directions for longer texts, and rounds of subspace iteration that turn them towards those that grow most.
 DIRECTIONS, ROUNDS = 16, 4
-# Up to this many positions times width, sensitivities follow every direction of the last stream, and DIRECTIONS beyond:
-# 65 positions of a model 256 wide.
-MOST_SENSED = 65 * 256
 # Products whose singular values lie within e^23 of each other are multiplied out in float64 without loss that matters.
 MOST_SPREAD = 23.0
 
@@ -67,37 +60,6 @@ class Exponents:
     def dimension(self) -> float | None:
         """Kaplan-Yorke dimension; None if the exponents that are known do not reach it."""
         return kaplan_yorke(self.values, is_complete=self.is_complete)
-
-
-@dataclass(frozen=True)
-class Sensitivity:
-    """What the prediction after one byte depends on.
-
-    Attributes:
-        ids: The byte at every position up to that of the prediction, {position}; the begin token first.
-        place: The position that predicts.
-        exponents: log of the largest singular value of d x_L(place) / d x_0(position), per pass, {position}: by how
-            much a disturbance of this byte's vector can grow until the last depth; -inf where nothing arrives.
-        gradients: Norm of the gradient of log p(likeliest next byte) by the byte's vector, in nats, {position}.
-        predicted: The likeliest next byte.
-        is_exact: Whether all directions were followed. Otherwise exponents are lower bounds, close for the bytes that
-            matter most.
-        unread: How many ids at the front of the text did not fit into the context.
-    """
-
-    ids: np.ndarray
-    place: int
-    exponents: np.ndarray
-    gradients: np.ndarray
-    predicted: int
-    is_exact: bool
-    unread: int
-
-    @property
-    def shares(self) -> np.ndarray:
-        """Each byte's share in the sum of all gradients, {position}."""
-        total = self.gradients.sum()
-        return self.gradients / total if total > 0 else self.gradients
 
 
 def kaplan_yorke(values: Sequence[float] | np.ndarray, *, is_complete: bool = True) -> float | None:
@@ -200,7 +162,6 @@ def lyapunov_exponents(
     Cost: per depth step, a backward pass for each direction and round; about 3 s for 64 bytes of a model 256 wide.
 
     Args:
-        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
         directions: How many exponents to work out; as said above if None.
 
     Example:
@@ -216,18 +177,11 @@ def lyapunov_exponents(
     step_size = model.step_size(number)
     pushes, pulls = [], []
     for step in range(number):
-        block = _block_of(blocks, step)
+        block = at_place(blocks, step)
         x = jnp.asarray(states[step], jnp.float32)
         pushes.append(_by_columns(_push, block, x, step_size))
         pulls.append(_by_columns(_pull, block, x, step_size))
     return exponents_of(pushes, size, directions=directions, pulls=pulls)
-
-
-def _block_of(blocks: Block, step: int) -> Block:
-    def one(leaf: Any) -> Any:
-        return leaf["depth", step] if isinstance(leaf, NamedArray) and leaf.has_axis("depth") else leaf
-
-    return hax.tree_util.tree_map(one, blocks)
 
 
 def _by_columns(function: Callable[..., Array], *arguments: Any) -> Push:
@@ -251,7 +205,7 @@ def _step(block: Block, step_size: Any) -> Callable[[Array], Array]:
 def _pull(block: Block, x: Array, step_size: Any, rows: Array) -> Array:
     """J^T u for every row u."""
     _, pull = jax.vjp(_step(block, step_size), x)
-    return _map(lambda u: pull(u.reshape(x.shape))[0].reshape(-1), rows)
+    return in_groups(lambda u: pull(u.reshape(x.shape))[0].reshape(-1), rows)
 
 
 @eqx.filter_jit
@@ -259,105 +213,9 @@ def _push(block: Block, x: Array, step_size: Any, rows: Array) -> Array:
     """J v for every row v."""
     _, pull = jax.vjp(_step(block, step_size), x)
     _, push = jax.vjp(lambda u: pull(u)[0], jnp.zeros_like(x))
-    return _map(lambda v: push(v.reshape(x.shape))[0].reshape(-1), rows)
+    return in_groups(lambda v: push(v.reshape(x.shape))[0].reshape(-1), rows)
 
 
-def _map(function: Callable[[Array], Array], rows: Array) -> Array:
+def in_groups(function: Callable[[Array], Array], rows: Array) -> Array:
+    """A function of one direction for all of them, AT_ONCE at a time."""
     return jax.lax.map(function, rows, batch_size=AT_ONCE)
-
-
-def sensitivity(
-    model: LanguageModel,
-    text: str | bytes,
-    place: int = -1,
-    steps: int | None = None,
-    *,
-    directions: int | None = None,
-) -> Sensitivity:
-    """What the prediction at one position of a text depends on: an exponent and a gradient for every byte before it.
-
-    The Jacobian of the last stream at that position with respect to every byte's vector, row by row. With fewer
-    directions than the model is wide, rows are followed in the directions that move this position most: the leading
-    left singular vectors of the whole Jacobian, by subspace iteration (Halko et al., 2011).
-
-    Cost: a backward pass over the text for each direction; for 64 bytes of a model 256 wide, about 2 s on two cores.
-
-    Args:
-        place: The position that predicts, 0 (the begin token) to the last; -1 is the last, which predicts what comes
-            after the text.
-        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
-        directions: How many directions to follow; all (exact) if None, and DIRECTIONS if positions times
-            width are more than MOST_SENSED.
-
-    Example:
-        found = sensitivity(model, "The history of")
-        print(found.shares.argmax())
-    """
-    steps = model._check_steps(steps)
-    model, read = in_float32(model), read_text(model, text)
-    length = len(read.ids)
-    if isinstance(place, bool) or not isinstance(place, int | np.integer) or not -length <= place < length:
-        raise ValueError(f"place={place!r} is not a position of this text: give 0 to {length - 1}, or -1 for the last")
-    place, width = int(place) % length, model.config.hidden_dim
-    if directions is None:
-        directions = width if length * width <= MOST_SENSED else DIRECTIONS
-    count = min(check_whole("directions", directions), width)
-    is_exact = count == width
-    at, cotangents = jnp.int32(place), jnp.eye(width)
-    if not is_exact:
-        cotangents = _orthonormal(np.random.default_rng(0).standard_normal((width, count)))
-        for _ in range(2):
-            turned = np.asarray(_turn(model, read.padded, at, cotangents, steps))
-            cotangents = _orthonormal(finite("derivatives", turned).T)
-    squares, gradient, best = _rows(model, read.padded, at, cotangents, steps)
-    squares = finite("derivatives", np.asarray(squares, np.float64))[: place + 1]
-    largest = np.linalg.eigvalsh(squares)[:, -1]
-    with np.errstate(divide="ignore"):
-        exponents = 0.5 * np.log(np.maximum(largest, 0.0))
-    gradients = np.linalg.norm(np.asarray(gradient, np.float64)[: place + 1], axis=1)
-    return Sensitivity(read.ids[: place + 1], place, exponents, gradients, int(best), is_exact, read.unread)
-
-
-def _orthonormal(columns: np.ndarray) -> Array:
-    """An orthonormal basis of what the columns span, as rows."""
-    return jnp.asarray(np.linalg.qr(columns)[0].T, jnp.float32)
-
-
-def _to_place(model: LanguageModel, place: Array, steps: int | None) -> Callable[[Array], Array]:
-    """From the embedded text, {position, embed}, to the last stream at one position, {embed}."""
-    blocks = model.blocks(steps)
-    number = model._check_steps(steps)
-
-    def end(x: Array) -> Array:
-        named = hax.named(x, ("position", "embed"))
-        last, _ = run_depth(blocks, named, steps=number, step_size=model.step_size(number))
-        return last["position", place].array
-
-    return end
-
-
-@eqx.filter_jit
-def _rows(
-    model: LanguageModel, tokens: NamedArray, place: Array, cotangents: Array, steps: int | None
-) -> tuple[Array, Array, Array]:
-    """Per position, J J^T in the given directions; the gradient of the likeliest byte's log p; and that byte."""
-    x = model.embed(tokens).rearrange(("position", "embed")).array
-    end, pull = jax.vjp(_to_place(model, place, steps), x)
-    rows = _map(lambda u: pull(u)[0], cotangents)  # direction, position, embed
-
-    def log_prob(last: Array) -> tuple[Array, Array]:
-        log_probs = jax.nn.log_softmax(model.unembed(hax.named(last, "embed")).array)
-        best = jnp.argmax(log_probs)
-        return log_probs[best], best
-
-    of_end, best = jax.grad(log_prob, has_aux=True)(end)
-    return jnp.einsum("apd,bpd->pab", rows, rows), pull(of_end)[0], best
-
-
-@eqx.filter_jit
-def _turn(model: LanguageModel, tokens: NamedArray, place: Array, cotangents: Array, steps: int | None) -> Array:
-    """J J^T u for every direction u of the stream at one position."""
-    x = model.embed(tokens).rearrange(("position", "embed")).array
-    end, pull = jax.vjp(_to_place(model, place, steps), x)
-    _, push = jax.vjp(lambda u: pull(u)[0], jnp.zeros_like(end))
-    return _map(lambda u: push(pull(u)[0])[0], cotangents)

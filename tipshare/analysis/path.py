@@ -43,7 +43,6 @@ def hidden_path(model: LanguageModel, prompt: str | bytes, steps: int | None = N
 
     Args:
         prompt: Text or bytes, may be empty; if it is longer than the context, only its end is read.
-        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
 
     Example:
         print(hidden_path(model, "The history of").step_sizes)

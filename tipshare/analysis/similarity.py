@@ -9,7 +9,7 @@ from haliax import NamedArray
 from jaxtyping import Array
 
 from tipshare.analysis.spectra import effective_rank
-from tipshare.analysis.texts import along_path, finite, hidden_states, in_float32, read_text
+from tipshare.analysis.texts import along_path, cosines, hidden_states, ratio
 from tipshare.model.attention import HIDDEN_SCORE
 from tipshare.model.block import Block
 from tipshare.model.depth import depths
@@ -41,9 +41,6 @@ def stream_change(model: LanguageModel, text: str | bytes, steps: int | None = N
 
     Cost: one forward pass, and for L depths L^2 products of {position, embed}.
 
-    Args:
-        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
-
     Example:
         print(stream_change(model, "The history of").update_sizes.mean(axis=1))
     """
@@ -72,10 +69,7 @@ def alignment(states: np.ndarray) -> np.ndarray:
     centred = states - states.mean(axis=1, keepdims=True)
     # |Y^T X|_F^2 is the inner product of the kernels X X^T and Y Y^T.
     kernels = (centred @ centred.swapaxes(1, 2)).reshape(len(states), -1)
-    products = kernels @ kernels.T
-    lengths = np.sqrt(np.diag(products))
-    scale = np.outer(lengths, lengths)
-    return np.clip(np.divide(products, scale, out=np.zeros_like(products), where=scale > 0), 0.0, 1.0)
+    return np.maximum(cosines(kernels @ kernels.T), 0.0)
 
 
 def update_sizes(states: np.ndarray) -> np.ndarray:
@@ -84,9 +78,7 @@ def update_sizes(states: np.ndarray) -> np.ndarray:
     Example:
         update_sizes(hidden_states(model, "The history of"))
     """
-    updates = np.linalg.norm(np.diff(states, axis=0), axis=2)
-    before = np.linalg.norm(states[:-1], axis=2)
-    return np.divide(updates, before, out=np.zeros_like(updates), where=before > 0)
+    return ratio(np.linalg.norm(np.diff(states, axis=0), axis=2), np.linalg.norm(states[:-1], axis=2))
 
 
 def update_angles(states: np.ndarray) -> np.ndarray:
@@ -100,8 +92,7 @@ def update_angles(states: np.ndarray) -> np.ndarray:
     """
     updates = np.diff(states, axis=0)
     first, second = updates[:-1], updates[1:]
-    scale = np.linalg.norm(first, axis=2) * np.linalg.norm(second, axis=2)
-    cosine = np.divide((first * second).sum(axis=2), scale, out=np.zeros_like(scale), where=scale > 0)
+    cosine = ratio((first * second).sum(axis=2), np.linalg.norm(first, axis=2) * np.linalg.norm(second, axis=2))
     return np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
 
@@ -125,15 +116,10 @@ def attention_use(model: LanguageModel, text: str | bytes, steps: int | None = N
 
     Cost: two forward passes.
 
-    Args:
-        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
-
     Example:
         print(attention_use(model, "The history of").distances[..., -1])  # of the last byte, per depth and head
     """
-    steps, read = model._check_steps(steps), read_text(model, text)
-    found = np.asarray(along_path(in_float32(model), read.padded, steps, _attention), np.float64)[..., : len(read.ids)]
-    found = finite("attention weights", found)
+    found = along_path(model, text, steps, _attention, "attention weights")
     return AttentionUse(depths(len(found)), found[:, 0], found[:, 1])
 
 

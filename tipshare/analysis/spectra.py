@@ -13,7 +13,7 @@ import numpy as np
 from haliax import NamedArray
 from jaxtyping import Array
 
-from tipshare.analysis.texts import along_path, finite, in_float32, read_text
+from tipshare.analysis.texts import along_path, finite, in_float32, ratio
 from tipshare.model.block import Block, Mlp
 from tipshare.model.depth import depths
 from tipshare.model.language_model import LanguageModel
@@ -72,7 +72,7 @@ def effective_rank(singular_values: np.ndarray) -> np.ndarray:
         effective_rank(np.array([1.0, 1.0, 0.0]))  # 2.0
     """
     total = singular_values.sum(axis=-1, keepdims=True)
-    share = np.divide(singular_values, total, out=np.zeros_like(singular_values), where=total > 0)
+    share = ratio(singular_values, total)
     logs = np.log(share, out=np.zeros_like(share), where=share > 0)
     return np.where(total[..., 0] > 0, np.exp(-(share * logs).sum(axis=-1)), 0.0)
 
@@ -187,21 +187,17 @@ def ssm_poles(model: LanguageModel, text: str | bytes, steps: int | None = None)
 
     delta depends on the input (Mamba; Gu & Dao, 2023), so poles do too. Cost: two forward passes.
 
-    Args:
-        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
-
     Example:
         print(np.median(ssm_poles(model, "The history of").time_constants, axis=1))
     """
     if model.config.mixer != "ssm":
         raise ValueError("this model has no state space: its mixer is an MLP, whose products `spectra` gives")
-    steps, read = model._check_steps(steps), read_text(model, text)
-    found = np.asarray(along_path(in_float32(model), read.padded, steps, _log_poles), np.float64)[:, : len(read.ids)]
-    return Poles(depths(len(found)), finite("poles", found))
+    found = along_path(model, text, steps, _log_poles, "poles").swapaxes(1, 2)
+    return Poles(depths(len(found)), found)
 
 
 def _log_poles(block: Block, x: NamedArray, step_size: float) -> Array:
     mixer: Any = block.mixer
     attended, _ = block.attention.run(block.attention_norm(x))
     entering = block.mixer_norm(x if block.parallel else x + step_size * attended)
-    return mixer.log_poles(entering).rearrange(("position", "state")).array
+    return mixer.log_poles(entering).rearrange(("state", "position")).array

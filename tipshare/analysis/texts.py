@@ -62,7 +62,6 @@ def hidden_states(model: LanguageModel, text: str | bytes, steps: int | None = N
 
     Args:
         text: Text or bytes, not empty; if it is longer than the context, only its end is read.
-        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
 
     Example:
         states = hidden_states(model, "The history of")
@@ -84,16 +83,21 @@ def _states(model: LanguageModel, tokens: NamedArray, steps: int | None) -> Arra
     return jnp.concatenate([start[None], path.rearrange(("depth", "position", "embed")).array]).astype(jnp.float32)
 
 
-# What is measured of a depth step: from its block of plain layers, the residual stream before it and the step size.
-Measure = Callable[[Block, NamedArray, float], Any]
+# What is measured of a depth step, {..., position}: from its block of plain layers, the residual stream before it and
+# the step size.
+Measure = Callable[[Block, NamedArray, float], Array]
+
+
+def along_path(model: LanguageModel, text: str | bytes, steps: int | None, measure: Measure, what: str) -> np.ndarray:
+    """`measure` at every depth step of a forward pass, {depth, ..., position}; ValueError if `what` is not finite."""
+    read = read_text(model, text)
+    found = np.asarray(_measure(in_float32(model), read.padded, model._check_steps(steps), measure), np.float64)
+    return finite(what, found[..., : len(read.ids)])
 
 
 @eqx.filter_jit
-def along_path(model: LanguageModel, tokens: NamedArray, steps: int | None, measure: Measure) -> Any:
-    """`measure` at every depth step of a forward pass, stacked along a first axis."""
-    blocks = model.blocks(steps)
-    t = depth_grid(model.steps if steps is None else steps)
-    step_size = model.step_size(t.size)
+def _measure(model: LanguageModel, tokens: NamedArray, steps: int, measure: Measure) -> Array:
+    blocks, t, step_size = model.blocks(steps), depth_grid(steps), model.step_size(steps)
 
     def one_step(x: NamedArray, block: Any, t: NamedArray) -> tuple[NamedArray, Any]:
         del t  # there so that a block with no weight of its own per depth still has a depth axis
@@ -101,6 +105,17 @@ def along_path(model: LanguageModel, tokens: NamedArray, steps: int | None, meas
 
     scan: Any = hax.scan(one_step, t.axes[0])
     return scan(model.embed(tokens), blocks, t)[1]
+
+
+def ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole, and 0 where the whole is 0."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+def cosines(products: np.ndarray) -> np.ndarray:
+    """From the inner products of all pairs of vectors the cosines of their angles; a vector of zeros has none: 0."""
+    lengths = np.sqrt(np.diag(products))
+    return np.clip(ratio(products, np.outer(lengths, lengths)), -1.0, 1.0)
 
 
 def finite(what: str, values: np.ndarray) -> np.ndarray:

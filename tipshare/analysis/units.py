@@ -66,9 +66,6 @@ def unit_values(model: LanguageModel, steps: int | None = None) -> UnitValues:
 
     sigmoid(g_u(t)) of unit u, or |W_u(t)| / mean over t of |W_u(t)|. Cost: the weights of every depth step.
 
-    Args:
-        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
-
     Example:
         print(unit_values(model).names)
     """

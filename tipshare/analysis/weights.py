@@ -9,7 +9,7 @@ import numpy as np
 from haliax import NamedArray
 from jaxtyping import Array
 
-from tipshare.analysis.texts import finite
+from tipshare.analysis.texts import cosines, finite
 from tipshare.model.block import Block
 from tipshare.model.depth import depths
 from tipshare.model.language_model import LanguageModel
@@ -37,10 +37,7 @@ class WeightProducts:
 
         A weight of zeros has no direction: its similarity to any other is 0.
         """
-        product = self._product(name)
-        lengths = np.sqrt(np.diag(product))
-        scale = np.outer(lengths, lengths)
-        return np.clip(np.divide(product, scale, out=np.zeros_like(product), where=scale > 0), -1.0, 1.0)
+        return cosines(self._product(name))
 
     def norms(self, name: str | None = None) -> np.ndarray:
         """Euclidean norm at every depth step, {step}, of one weight or of all together."""
@@ -79,9 +76,6 @@ def weight_products(model: LanguageModel, steps: int | None = None) -> WeightPro
     """Inner products <W(t), W(t')> of the effective weights between all depth steps of a pass.
 
     Cost: the weights of every depth step, and for L of them L^2 products of each.
-
-    Args:
-        steps: Depth steps, for the kinds whose weights are defined at every t; the trained number if None.
 
     Example:
         print(1 - weight_products(model).similarity())  # how far apart, by the cosine

@@ -1,8 +1,8 @@
 """Checkpoints: one folder format on disk and on the Hub; `tipshare.checkpoint.layout` lists its files."""
 
-from tipshare.checkpoint.errors import CheckpointError
+from tipshare.checkpoint.layout import CheckpointError
 from tipshare.checkpoint.load import Checkpoint, load, open_checkpoint, read_folder
-from tipshare.checkpoint.locate import Location, list_bundled, locate
+from tipshare.checkpoint.locate import list_bundled, locate
 from tipshare.checkpoint.names import name_tensors
 from tipshare.checkpoint.record import RunRecord
 from tipshare.checkpoint.save import save
@@ -10,7 +10,6 @@ from tipshare.checkpoint.save import save
 __all__ = [
     "Checkpoint",
     "CheckpointError",
-    "Location",
     "RunRecord",
     "list_bundled",
     "load",

@@ -85,8 +85,7 @@ def _title(config: ModelConfig, name: str) -> str:
 
 
 def _front_matter(config: ModelConfig, record: RunRecord | None, name: str) -> str:
-    """The YAML head that the Hub reads."""
-    from huggingface_hub import EvalResult, ModelCardData
+    from huggingface_hub import EvalResult
 
     corpus = str(record.settings.get("corpus", "unnamed")) if record else ""
     dataset = next((place for prefix, place in DATASETS.items() if corpus.lower().startswith(prefix)), None)
@@ -101,15 +100,25 @@ def _front_matter(config: ModelConfig, record: RunRecord | None, name: str) -> s
         )
         for metric, value in _metrics(record).items()
     ]
+    return front_matter(
+        [config.kind],
+        datasets=[dataset] if dataset else None,
+        model_name=_title(config, name),
+        eval_results=results or None,
+    )
+
+
+def front_matter(tags: list[str], **fields: Any) -> str:
+    """The YAML head of a card that the Hub reads."""
+    from huggingface_hub import ModelCardData
+
     data = ModelCardData(
         language=["en"],
         license=LICENSE,
         library_name="tipshare",
         pipeline_tag="text-generation",
-        tags=[*TAGS, config.kind],
-        datasets=[dataset] if dataset else None,
-        model_name=_title(config, name),
-        eval_results=results or None,
+        tags=[*TAGS, *tags],
+        **fields,
     )
     return f"---\n{data.to_yaml()}\n---"
 

@@ -17,10 +17,16 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import ADAPTER_CONFIG, CHECKSUMS, CONFIG, LARGEST_JSON, RECORD, is_weights_file
-from tipshare.checkpoint.regular_files import read_file, size_of
-from tipshare.checkpoint.strict_json import read_json
+from tipshare.checkpoint.layout import (
+    ADAPTER_CONFIG,
+    CHECKSUMS,
+    CONFIG,
+    LARGEST_JSON,
+    RECORD,
+    CheckpointError,
+    is_weights_file,
+)
+from tipshare.checkpoint.reading import read_file, read_json, size_of
 
 VERSION = 2
 # The fields of a file's entry, by version.
@@ -55,25 +61,35 @@ def parse(fields: dict[str, Any]) -> dict[str, FileSum]:
     for name, entry in fields["files"].items():
         if name not in (CONFIG, RECORD, ADAPTER_CONFIG) and not is_weights_file(name):
             raise CheckpointError(f"{CHECKSUMS} names {name!r:.80}, which is not a file of a checkpoint")
-        if not isinstance(entry, dict) or set(entry) != FIELDS[version]:
-            raise CheckpointError(f"{CHECKSUMS}: {name} needs exactly {', '.join(sorted(FIELDS[version]))}")
-        if type(entry["size"]) is not int or entry["size"] < 0:
-            raise CheckpointError(f"{CHECKSUMS}: {name} has no valid size")
-        if not isinstance(entry["sha256"], str) or not SHA256.fullmatch(entry["sha256"]):
-            raise CheckpointError(f"{CHECKSUMS}: {name} has no valid sha256")
-        sums[name] = FileSum(entry["size"], entry["sha256"])
+        sums[name] = parse_sum(f"{CHECKSUMS}: {name}", entry, FIELDS[version])
     return sums
+
+
+def parse_sum(what: str, entry: Any, fields: set[str] = FIELDS[VERSION]) -> FileSum:
+    """The size and sha256 of one file, or a CheckpointError."""
+    if not isinstance(entry, dict) or set(entry) != fields:
+        raise CheckpointError(f"{what} needs exactly {', '.join(sorted(fields))}")
+    if type(entry["size"]) is not int or entry["size"] < 0:
+        raise CheckpointError(f"{what} has no valid size")
+    if not isinstance(entry["sha256"], str) or not SHA256.fullmatch(entry["sha256"]):
+        raise CheckpointError(f"{what} has no valid sha256")
+    return FileSum(entry["size"], entry["sha256"])
 
 
 def read_sums(folder: Path) -> dict[str, FileSum]:
     """The sums of a folder, in which every listed file must be a regular one of the listed size."""
     sums = parse(read_json(folder / CHECKSUMS))
     for name, expected in sums.items():
-        size = size_of(folder / name)
-        if size != expected.size:
-            state = "truncated" if size < expected.size else "too long"
-            raise CheckpointError(f"{name} is {state}: {size:,} bytes of {expected.size:,}; fetch or save it again")
+        check_size(folder / name, expected)
     return sums
+
+
+def check_size(path: Path, expected: FileSum) -> None:
+    """Raise CheckpointError unless a file is a regular one of the expected size."""
+    size = size_of(path)
+    if size != expected.size:
+        state = "truncated" if size < expected.size else "too long"
+        raise CheckpointError(f"{path.name} is {state}: {size:,} bytes of {expected.size:,}; fetch or save it again")
 
 
 def read_checked(folder: Path, name: str, sums: Mapping[str, FileSum]) -> bytes:
@@ -86,7 +102,7 @@ def read_checked(folder: Path, name: str, sums: Mapping[str, FileSum]) -> bytes:
 def _check_sha256(name: str, found: str, expected: FileSum) -> None:
     if found != expected.sha256:
         raise CheckpointError(
-            f"{name} is damaged or was changed: its sha256 is {found[:12]}..., but {CHECKSUMS} says "
+            f"{name} is damaged or was changed: its sha256 is {found[:12]}..., but it was written with "
             f"{expected.sha256[:12]}...; fetch or save it again"
         )
 

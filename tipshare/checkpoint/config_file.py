@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tipshare.checkpoint.container import DTYPES
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import CONFIG, FORMAT, FORMAT_VERSION
+from tipshare.checkpoint.layout import CONFIG, FORMAT, FORMAT_VERSION, CheckpointError
+from tipshare.checkpoint.reading import check_keys
 from tipshare.config import ModelConfig
 
 ARCHITECTURE = "LanguageModel"
@@ -48,12 +48,7 @@ def parse(fields: dict[str, Any]) -> StoredConfig:
         raise CheckpointError(
             f"{CONFIG}: format_version {version!r:.80} is not {FORMAT_VERSION}, the one this version of tipshare reads"
         )
-    given = set(fields) - IGNORED_FIELDS
-    if given != FIELDS:
-        missing, extra = sorted(FIELDS - given), sorted(given - FIELDS)
-        raise CheckpointError(
-            f"{CONFIG}: missing {missing or 'nothing'}, unknown {str(extra)[:200] if extra else 'nothing'}"
-        )
+    check_keys(CONFIG, {name: value for name, value in fields.items() if name not in IGNORED_FIELDS}, FIELDS)
     if fields["architectures"] != [ARCHITECTURE]:
         raise CheckpointError(f"{CONFIG}: architectures must be [{ARCHITECTURE!r}]")
     if not isinstance(fields["dtype"], str) or fields["dtype"] not in DTYPE_NAMES:

@@ -15,8 +15,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from tipshare.checkpoint.checksums import FileSum
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.regular_files import open_file
+from tipshare.checkpoint.layout import CheckpointError
+from tipshare.checkpoint.reading import open_file
 
 DTYPES: dict[str, np.dtype] = {"F32": np.dtype(np.float32), "BF16": np.dtype(ml_dtypes.bfloat16)}
 DTYPE_CODES = {dtype: code for code, dtype in DTYPES.items()}
@@ -48,11 +48,6 @@ class Header:
     data_start: int
 
 
-def order_tensors(tensors: Mapping[str, np.ndarray]) -> list[str]:
-    """Names in file order: those whose size keeps the next one aligned come first."""
-    return sorted(tensors, key=lambda name: (tensors[name].nbytes % ALIGNMENT != 0, name))
-
-
 def code_of(dtype: np.dtype) -> str:
     """What the format calls a type; training states hold others than weights do."""
     return DTYPE_CODES.get(dtype) or ("BOOL" if dtype.kind == "b" else f"{dtype.kind.upper()}{8 * dtype.itemsize}")
@@ -61,7 +56,8 @@ def code_of(dtype: np.dtype) -> str:
 def write_file(path: Path, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> FileSum:
     """Write a safetensors file and wait until it is on disk."""
     header: dict[str, Any] = {"__metadata__": dict(metadata)}
-    names, offset = order_tensors(tensors), 0
+    # Those whose size keeps the next one aligned come first.
+    names, offset = sorted(tensors, key=lambda name: (tensors[name].nbytes % ALIGNMENT != 0, name)), 0
     for name in names:
         array = tensors[name]
         span = [offset, offset + array.nbytes]

@@ -3,12 +3,9 @@
 import importlib.util
 from pathlib import Path
 
-import equinox as eqx
 import numpy as np
-from haliax import NamedArray
 
-from tipshare.model.block import gate_values
-from tipshare.model.depth import depths
+from tipshare.analysis.units import unit_values
 from tipshare.model.language_model import LanguageModel
 
 DEPTH_STEPS = 33
@@ -20,22 +17,15 @@ def draw_gates(model: LanguageModel, path: Path) -> bool:
         return False
     from matplotlib.figure import Figure
 
-    t = depths(DEPTH_STEPS)
+    units = unit_values(model, DEPTH_STEPS)
     figure = Figure(figsize=(7, 3.5), layout="constrained")
     axes = figure.subplots()
-    for name, gate in _gates_along_depth(model).items():
-        others = [axis for axis in gate.axes if axis.name != "depth"]
-        values = np.asarray(gate.rearrange(("depth", *others)).array, np.float32).reshape(DEPTH_STEPS, -1)
+    for name, values in units.values.items():
         low, high = np.percentile(values, [5, 95], axis=1)
-        (line,) = axes.plot(t, values.mean(axis=1), label=name)
-        axes.fill_between(t, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+        (line,) = axes.plot(units.t, values.mean(axis=1), label=name)
+        axes.fill_between(units.t, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
     axes.set(xlabel="depth t", ylabel="gate", xlim=(0, 1))
     axes.legend(fontsize="small", ncols=2)
     # Without the version of the library in it, the same gates give the same file.
     figure.savefig(path, format="png", dpi=150, metadata={"Software": None})
     return True
-
-
-@eqx.filter_jit
-def _gates_along_depth(model: LanguageModel) -> dict[str, NamedArray]:
-    return gate_values(model.blocks(DEPTH_STEPS))

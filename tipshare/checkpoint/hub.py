@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tipshare.checkpoint import Checkpoint, read_folder
 from tipshare.checkpoint.layout import CARD, DATA_FILES, FIGURE, is_checkpoint_file
 from tipshare.checkpoint.private import check_private
-from tipshare.checkpoint.regular_files import size_of
+from tipshare.checkpoint.reading import size_of
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi

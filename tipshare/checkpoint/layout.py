@@ -1,4 +1,4 @@
-"""The files of a checkpoint folder, the same on disk and on the Hub.
+"""The files of a checkpoint folder, the same on disk and on the Hub, and the error that a bad one raises.
 
 config.json              what the model is; `format_version` says how to read the rest
 model.safetensors        the weights; above 90 MB as model-00001-of-00003.safetensors, ... with
@@ -13,6 +13,11 @@ weights, and no tokenizer: its base has one.
 """
 
 import re
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that cannot be trusted or found; the message names the file, the reason and the way out."""
+
 
 FORMAT = "tipshare"
 FORMAT_VERSION = 1

@@ -15,15 +15,13 @@ import numpy as np
 from tipshare.checkpoint import config_file
 from tipshare.checkpoint.checksums import FileSum, read_checked, read_sums, verifying
 from tipshare.checkpoint.container import Header, is_finite, view_tensor
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import ADAPTER_CONFIG, CHECKSUMS, CONFIG, RECORD
-from tipshare.checkpoint.locate import Location, Origin, locate
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, CHECKSUMS, CONFIG, RECORD, CheckpointError
+from tipshare.checkpoint.locate import USUAL_DOWNLOAD, Download, Origin, locate
 from tipshare.checkpoint.names import name_tensors
+from tipshare.checkpoint.reading import map_file, read_json
 from tipshare.checkpoint.record import RunRecord
-from tipshare.checkpoint.regular_files import map_file
 from tipshare.checkpoint.save import check_dtype
-from tipshare.checkpoint.strict_json import read_json
-from tipshare.checkpoint.tensors import check_tensors, read_headers
+from tipshare.checkpoint.tensors import check_model, read_headers
 from tipshare.config import ModelConfig
 from tipshare.model.language_model import LanguageModel
 
@@ -51,12 +49,15 @@ def load(
             processor with instructions for SHA. Without it, weights are read when they are first used, and a changed
             byte in them goes unnoticed; all other files are compared in any case.
     """
-    place = _find(name, revision, cache_dir, token)
+    download = Download(cache_dir=cache_dir, token=token)
+    place = locate(name, revision, download)
+    logger.info("%s: from %s", name, place.origin)
     if os.path.isfile(place.folder / ADAPTER_CONFIG):
-        return read_folder(place.folder, place.origin, cache_dir=cache_dir, token=token).load(dtype, verify=verify)
+        return read_folder(place.folder, place.origin, download).load(dtype, verify=verify)
     # Hashing begins before the other checks, which take about as long.
     with mapped_weights(place.folder, read_sums(place.folder), verify) as files:
-        return read_folder(place.folder, place.origin)._arrays(files, dtype, check_finite=verify)
+        checkpoint = read_folder(place.folder, place.origin)
+        return checkpoint._fill(checkpoint.shapes, files, dtype, check_finite=verify)
 
 
 def open_checkpoint(
@@ -72,8 +73,10 @@ def open_checkpoint(
     Args:
         most_bytes: Fetch no repository whose files are larger in all; their sizes are looked at first.
     """
-    place = _find(name, revision, cache_dir, token, most_bytes)
-    return read_folder(place.folder, place.origin, cache_dir=cache_dir, token=token, most_bytes=most_bytes)
+    download = Download(cache_dir=cache_dir, token=token, most_bytes=most_bytes)
+    place = locate(name, revision, download)
+    logger.info("%s: from %s", name, place.origin)
+    return read_folder(place.folder, place.origin, download)
 
 
 @dataclass(frozen=True)
@@ -110,14 +113,13 @@ class Checkpoint:
     def load(self, dtype: Any = None, *, verify: bool = True) -> LanguageModel:
         """The model; arguments as for `tipshare.load`."""
         with mapped_weights(self.folder, self.sums, verify) as files:
-            return self._arrays(files, dtype, check_finite=verify)
-
-    def _arrays(self, files: Mapping[str, mmap.mmap], dtype: Any, *, check_finite: bool) -> LanguageModel:
-        """The model; its tensors are views of the mapped files, which JAX uses in place on a CPU if it can."""
-        return self._fill(self.shapes, files, dtype, check_finite=check_finite)
+            return self._fill(self.shapes, files, dtype, check_finite=verify)
 
     def _fill(self, shapes: Any, files: Mapping[str, mmap.mmap], dtype: Any, *, check_finite: bool) -> Any:
-        """A tree of shapes, filled with the tensors of its names."""
+        """A tree of shapes, filled with the tensors of its names.
+
+        They are views of the mapped files, which JAX uses in place on a CPU if it can.
+        """
         wanted = self.dtype if dtype is None else check_dtype(dtype)
         if check_finite:
             self._check_finite(files)
@@ -143,22 +145,15 @@ class Checkpoint:
                 )
 
 
-def read_folder(
-    folder: Path,
-    origin: Origin = "path",
-    *,
-    cache_dir: str | Path | None = None,
-    token: str | bool | None = None,
-    most_bytes: int | None = None,
-) -> Checkpoint:
+def read_folder(folder: Path, origin: Origin = "path", download: Download = USUAL_DOWNLOAD) -> Checkpoint:
     """Check all of a checkpoint that can be checked without reading its weights.
 
-    The base of an adapter folder is found and checked too; `cache_dir`, `token` and `most_bytes` are for its download.
+    The base of an adapter folder is found, downloaded if need be, and checked too.
     """
     if os.path.isfile(folder / ADAPTER_CONFIG):
         from tipshare.adapters.folder import read_adapter
 
-        return read_adapter(folder, origin, cache_dir=cache_dir, token=token, most_bytes=most_bytes)
+        return read_adapter(folder, origin, download)
     sums = read_sums(folder)
     if CONFIG not in sums:
         raise CheckpointError(f"{CHECKSUMS} does not list {CONFIG}")
@@ -166,21 +161,9 @@ def read_folder(
     stored = config_file.parse(read_json(folder / CONFIG))
     read_checked(folder, CONFIG, sums)
     headers = read_headers(folder, sums, stored.model.kind)
-    shapes = check_tensors(stored, headers)
+    shapes = check_model(stored, headers)
     record, problem = read_record(folder, sums, stored.model.kind)
     return Checkpoint(folder, origin, stored.model, stored.dtype, record, problem, sums, headers, shapes)
-
-
-def _find(
-    name: str | Path,
-    revision: str | None,
-    cache_dir: str | Path | None,
-    token: str | bool | None,
-    most_bytes: int | None = None,
-) -> Location:
-    place = locate(name, revision=revision, cache_dir=cache_dir, token=token, most_bytes=most_bytes)
-    logger.info("%s: from %s", name, place.origin)
-    return place
 
 
 @contextmanager

@@ -6,13 +6,30 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import ADAPTER_CONFIG, CHECKSUMS, CONFIG, PATTERNS
+from tipshare.checkpoint.layout import ADAPTER_CONFIG, CHECKSUMS, CONFIG, PATTERNS, CheckpointError
 
 Origin = Literal["path", "bundle", "cache", "Hub"]
 
 BUNDLE_VARIABLE = "TIPSHARE_CHECKPOINTS"
 PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Download:
+    """How the Hub is asked for what is not on this machine.
+
+    Attributes:
+        cache_dir: Where the Hub client keeps downloads; None for its usual place.
+        token: Access token for private repositories; None uses the one of the environment or the client's login.
+        most_bytes: Refuse a repository whose files are larger in all, as the Hub lists them, before any is downloaded.
+    """
+
+    cache_dir: str | Path | None = None
+    token: str | bool | None = None
+    most_bytes: int | None = None
+
+
+USUAL_DOWNLOAD = Download()
 
 
 @dataclass(frozen=True)
@@ -48,19 +65,8 @@ def list_bundled() -> list[str]:
     return sorted(each.name for each in folder.iterdir() if is_checkpoint(each))
 
 
-def locate(
-    name: str | Path,
-    *,
-    revision: str | None = None,
-    cache_dir: str | Path | None = None,
-    token: str | bool | None = None,
-    most_bytes: int | None = None,
-) -> Location:
-    """The folder of a checkpoint; what is not a folder or a bundled name is looked up on the Hub.
-
-    Args:
-        most_bytes: Refuse a repository whose files are larger in all, as the Hub lists them, before any is downloaded.
-    """
+def locate(name: str | Path, revision: str | None = None, download: Download = USUAL_DOWNLOAD) -> Location:
+    """The folder of a checkpoint; what is not a folder or a bundled name is looked up on the Hub."""
     if not str(name) or "\0" in str(name):
         raise CheckpointError(f"{name!r:.80} is not a checkpoint's name: give a folder, a bundled name or a Hub id")
     if revision is None and os.path.isdir(name):
@@ -75,16 +81,10 @@ def locate(
             f"{name!r:.120} is neither a folder nor a bundled checkpoint ({known}); on the Hub it would be "
             "organisation/name"
         )
-    return _fetch(name, revision, cache_dir, token, most_bytes)
+    return _fetch(name, revision, download)
 
 
-def _fetch(
-    repo_id: str,
-    revision: str | None,
-    cache_dir: str | Path | None,
-    token: str | bool | None,
-    most_bytes: int | None,
-) -> Location:
+def _fetch(repo_id: str, revision: str | None, download: Download) -> Location:
     # Imported here: the Hub client takes a while to import, and loading from disk needs none of it.
     from httpx2 import HTTPError
     from huggingface_hub import HfApi, snapshot_download
@@ -96,8 +96,8 @@ def _fetch(
         return snapshot_download(
             repo_id,
             revision=commit,
-            cache_dir=cache_dir,
-            token=token,
+            cache_dir=download.cache_dir,
+            token=download.token,
             allow_patterns=list(PATTERNS),
             local_files_only=local_files_only,
         )
@@ -110,9 +110,9 @@ def _fetch(
         raise CheckpointError(f"{repo_id!r:.120} is not a Hub repository id: {error}") from error
     complete = cached is not None and (Path(cached) / CHECKSUMS).is_file()
     try:
-        if most_bytes is not None:
-            listed = HfApi().model_info(repo_id, revision=revision, token=token, files_metadata=True)
-            _check_sizes(repo_id, {each.rfilename: each.size for each in listed.siblings or ()}, most_bytes)
+        if download.most_bytes is not None:
+            listed = HfApi().model_info(repo_id, revision=revision, token=download.token, files_metadata=True)
+            _check_sizes(repo_id, {each.rfilename: each.size for each in listed.siblings or ()}, download.most_bytes)
             commit = listed.sha  # what was looked at is what is downloaded
         folder = snapshot(local_files_only=False)
     except (HfHubHTTPError, LocalEntryNotFoundError, HTTPError, OSError) as error:

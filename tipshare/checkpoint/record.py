@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from tipshare.checkpoint.strict_json import parse_json
+from tipshare.checkpoint.reading import check_keys, parse_json
 from tipshare.config import ModelConfig
 
 FORMAT = 1
@@ -75,7 +75,7 @@ class RunRecord:
         for name, check in CHECKS.items():
             check(name, getattr(self, name))
         if "corpus" in self.settings:
-            _check_label("settings.corpus", self.settings["corpus"])
+            check_label("settings.corpus", self.settings["corpus"])
         drawn = self.settings.get("depth_steps", [])
         if not isinstance(drawn, list | tuple) or any(type(each) is not int or each < 1 for each in drawn):
             raise ValueError(f"settings.depth_steps={drawn!r:.60} must be a list of numbers of depth steps")
@@ -105,12 +105,7 @@ class RunRecord:
     @staticmethod
     def from_fields(fields: Mapping[str, Any]) -> "RunRecord":
         """The record of JSON fields, or a ValueError that says what is wrong with them."""
-        known = {each.name for each in dataclasses.fields(RunRecord)}
-        if set(fields) != known:
-            missing, extra = sorted(known - set(fields)), sorted(map(str, set(fields) - known))
-            raise ValueError(
-                f"not a run record: missing {missing or 'nothing'}, unknown {f'{extra}'[:200] if extra else 'nothing'}"
-            )
+        check_keys("not a run record", fields, {each.name for each in dataclasses.fields(RunRecord)})
         return RunRecord(**fields)
 
     @staticmethod
@@ -121,7 +116,7 @@ class RunRecord:
         return RunRecord.from_fields(parse_json(text, "the record"))
 
 
-def _check_label(where: str, value: Any, longest: int = LONGEST_LABEL) -> None:
+def check_label(where: str, value: Any, longest: int = LONGEST_LABEL) -> None:
     """A text that is shown as it is: of one line, without control characters and halves of characters."""
     if not isinstance(value, str) or not 0 < len(value) <= longest or not value.isprintable():
         raise ValueError(f"{where}={value!r:.60} must be a printable text of 1 to {longest:,} letters")
@@ -152,7 +147,7 @@ def _check_entries(where: str, value: Any, check: Callable[[str, Any], None]) ->
     if not isinstance(value, dict) or len(value) > MOST_ENTRIES:
         raise ValueError(f"{where} must be a JSON object of at most {MOST_ENTRIES:,} entries")
     for key, each in value.items():
-        _check_label(f"a name in {where}", key)
+        check_label(f"a name in {where}", key)
         check(f"{where}.{key}", each)
 
 
@@ -176,7 +171,7 @@ def _check_json(where: str, value: Any) -> None:
         for each in level:
             if isinstance(each, dict):
                 for key in each:
-                    _check_label(f"a name in {where}", key)
+                    check_label(f"a name in {where}", key)
                 inner += each.values()
             elif isinstance(each, list | tuple):
                 inner += each
@@ -195,9 +190,9 @@ def _check_json(where: str, value: Any) -> None:
 _check_numbers = partial(_check_entries, check=_check_number)
 
 CHECKS: dict[str, Callable[[str, Any], None]] = {
-    "recipe": partial(_check_label, longest=LONGEST_NAME),
-    "kind": _check_label,
-    "model": _check_label,
+    "recipe": partial(check_label, longest=LONGEST_NAME),
+    "kind": check_label,
+    "model": check_label,
     "seed": _check_count,
     "config": _check_json,
     "settings": _check_json,

@@ -27,8 +27,8 @@ from tipshare.checkpoint.layout import (
 from tipshare.checkpoint.names import name_tensors
 from tipshare.checkpoint.private import check_private
 from tipshare.checkpoint.publish_files import published_files
+from tipshare.checkpoint.reading import dump_json, read_json
 from tipshare.checkpoint.record import RunRecord
-from tipshare.checkpoint.strict_json import dump_json, read_json
 from tipshare.checkpoint.tokenizer_files import describe_files
 from tipshare.files import sync
 from tipshare.model.language_model import LanguageModel
@@ -63,19 +63,28 @@ def save(
         "kind": model.config.kind,
         "record": record.id if record else "",
     }
-    texts = {CONFIG: dump_json(config_file.describe(model.config, stored_dtype))}
-    if record is not None:
-        texts[RECORD] = dump_json(record.to_fields())
+    config = dump_json(config_file.describe(model.config, stored_dtype))
     unchecked = {**describe_files(model.config), CARD: make_card(model.config, record).encode()}
     with published_files(folder) as new:
         sums = write_weights(new, tensors, metadata, largest_shard)
-        for name, content in texts.items():
-            sums[name] = write_pieces(new / name, [content])
-        for name, content in unchecked.items():
-            write_pieces(new / name, [content])
-        write_pieces(new / CHECKSUMS, [dump_json(checksums.describe(sums))])
-        sync(new)
+        write_texts(new, sums, {CONFIG: config}, record, unchecked)
     return folder
+
+
+def write_texts(
+    folder: Path,
+    sums: dict[str, FileSum],
+    checked: dict[str, bytes],
+    record: RunRecord | None,
+    unchecked: dict[str, bytes],
+) -> None:
+    """Write all files but the weights, whose sums are given, and last the sums of all but the unchecked ones."""
+    if record is not None:
+        checked = {**checked, RECORD: dump_json(record.to_fields())}
+    sums = {**sums, **{name: write_pieces(folder / name, [content]) for name, content in checked.items()}}
+    for name, content in {**unchecked, CHECKSUMS: dump_json(checksums.describe(sums))}.items():
+        write_pieces(folder / name, [content])
+    sync(folder)
 
 
 def write_weights(

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import equinox as eqx
 import jax.random as jr
@@ -9,10 +10,18 @@ import jax.random as jr
 from tipshare.checkpoint.checksums import FileSum, read_checked
 from tipshare.checkpoint.config_file import StoredConfig
 from tipshare.checkpoint.container import Header, read_header
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import CHECKSUMS, CONFIG, FORMAT, FORMAT_VERSION, INDEX, SHARD_NAME, WEIGHTS
+from tipshare.checkpoint.layout import (
+    CHECKSUMS,
+    CONFIG,
+    FORMAT,
+    FORMAT_VERSION,
+    INDEX,
+    SHARD_NAME,
+    WEIGHTS,
+    CheckpointError,
+)
 from tipshare.checkpoint.names import name_tensors
-from tipshare.checkpoint.strict_json import parse_json
+from tipshare.checkpoint.reading import parse_json
 from tipshare.config import ModelConfig
 from tipshare.model.language_model import LanguageModel
 
@@ -56,31 +65,41 @@ def _read_index(folder: Path, sums: dict[str, FileSum]) -> dict[str, str]:
     return places
 
 
-def check_tensors(stored: StoredConfig, headers: dict[str, Header]) -> LanguageModel:
+def check_model(stored: StoredConfig, headers: dict[str, Header]) -> LanguageModel:
     """The shapes of the model that the config describes, if the files hold exactly its tensors."""
-    found = {tensor: entry for header in headers.values() for tensor, entry in header.tensors.items()}
-    places = {tensor: name for name, header in headers.items() for tensor in header.tensors}
-    if len(found) != sum(len(header.tensors) for header in headers.values()):
-        raise CheckpointError("a tensor is in two weights files")
-    _check_plausible(stored.model, sum(entry.end - entry.start for entry in found.values()) // stored.dtype.itemsize)
+    entries = [entry for header in headers.values() for entry in header.tensors.values()]
+    _check_plausible(stored.model, sum(entry.end - entry.start for entry in entries) // stored.dtype.itemsize)
     shapes = _model_shapes(stored.model)
-    expected = name_tensors(shapes)
-    missing, extra = sorted(set(expected) - set(found)), sorted(set(found) - set(expected))
-    if missing or extra:
-        count = len(missing) + len(extra)
-        which = f"{missing[0]!r} is missing" if missing else f"{extra[0]!r:.120} is not part of a {stored.model.kind}"
-        raise CheckpointError(f"{', '.join(headers)}: tensor {which} ({count} in all do not fit the config)")
-    for tensor, entry in found.items():
-        if entry.shape != tuple(expected[tensor].shape):
-            raise CheckpointError(
-                f"{places[tensor]}: {tensor!r} has shape {str(list(entry.shape))[:80]}, but {CONFIG} makes it "
-                f"{list(expected[tensor].shape)}"
-            )
-        if entry.dtype != stored.dtype:
-            raise CheckpointError(
-                f"{places[tensor]}: {tensor!r} is {entry.dtype.name}, but {CONFIG} says {stored.dtype.name}"
-            )
+    check_tensors(headers, name_tensors(shapes), f"a {stored.model.kind}", CONFIG)
+    for name, header in headers.items():
+        for tensor, entry in header.tensors.items():
+            if entry.dtype != stored.dtype:
+                raise CheckpointError(
+                    f"{name}: {tensor!r} is {entry.dtype.name}, but {CONFIG} says {stored.dtype.name}"
+                )
     return shapes
+
+
+def check_tensors(headers: dict[str, Header], expected: dict[str, Any], whole: str, described_by: str) -> None:
+    """CheckpointError unless the files hold exactly the expected tensors in their shapes.
+
+    Args:
+        whole: What the tensors are parts of, and `described_by` the file that says so; for the messages.
+    """
+    places = {tensor: name for name, header in headers.items() for tensor in header.tensors}
+    if len(places) != sum(len(header.tensors) for header in headers.values()):
+        raise CheckpointError("a tensor is in two weights files")
+    missing, extra = sorted(set(expected) - set(places)), sorted(set(places) - set(expected))
+    if missing or extra:
+        which = f"{missing[0]!r} is missing" if missing else f"{extra[0]!r:.120} is not part of {whole}"
+        count = len(missing) + len(extra)
+        raise CheckpointError(f"{', '.join(headers)}: tensor {which} ({count} in all do not fit {described_by})")
+    for tensor, name in places.items():
+        shape, wanted = list(headers[name].tensors[tensor].shape), list(expected[tensor].shape)
+        if shape != wanted:
+            raise CheckpointError(
+                f"{name}: {tensor!r} has shape {str(shape)[:80]}, but {described_by} makes it {wanted}"
+            )
 
 
 def _check_plausible(config: ModelConfig, count: int) -> None:

@@ -1,7 +1,7 @@
 """The files that let `transformers` load a model's tokenizer, written without importing it."""
 
 from tipshare.checkpoint.layout import GENERATION_CONFIG, TOKENIZER, TOKENIZER_CONFIG
-from tipshare.checkpoint.strict_json import dump_json
+from tipshare.checkpoint.reading import dump_json
 from tipshare.config import ModelConfig
 from tipshare.generation.sampling import Sampling
 

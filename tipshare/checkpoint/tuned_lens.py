@@ -7,20 +7,17 @@ example after the model was trained again. Loading and pushing a checkpoint leav
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import haliax as hax
 import jax.numpy as jnp
 import numpy as np
 
 from tipshare.analysis.lens import TunedLens
-from tipshare.checkpoint.checksums import FileSum, verifying
+from tipshare.checkpoint.checksums import check_size, parse_sum, verifying
 from tipshare.checkpoint.container import is_finite, read_header, view_tensor, write_file
-from tipshare.checkpoint.errors import CheckpointError
-from tipshare.checkpoint.layout import is_weights_file
+from tipshare.checkpoint.layout import CheckpointError, is_weights_file
 from tipshare.checkpoint.load import Checkpoint
-from tipshare.checkpoint.regular_files import map_file, size_of
-from tipshare.checkpoint.strict_json import dump_json, read_json
+from tipshare.checkpoint.reading import dump_json, map_file, read_json
 from tipshare.files import replacing, write_bytes
 
 LENS = "tuned_lens.safetensors"
@@ -75,21 +72,21 @@ def save_lens(lens: TunedLens, checkpoint: Checkpoint, training: LensTraining, f
     return folder / DESCRIPTION
 
 
-def load_lens(checkpoint: Checkpoint, folder: Path | None = None) -> TunedLens:
-    """The tuned lens in a folder, the checkpoint's own if None.
+def load_lens(checkpoint: Checkpoint) -> TunedLens:
+    """The tuned lens in a checkpoint's folder.
 
     CheckpointError if there is none, if it is damaged, or if it was trained for other weights.
     """
-    folder = checkpoint.folder if folder is None else folder
+    folder = checkpoint.folder
     if not has_lens(folder):
         raise CheckpointError(f"there is no {DESCRIPTION} in the checkpoint's folder: {TRAIN}")
     fields = read_json(folder / DESCRIPTION)
-    expected = _sum_of(fields)
+    if fields.get("format_version") != VERSION:
+        raise CheckpointError(f"{DESCRIPTION} must have format_version {VERSION}: {TRAIN}")
+    expected = parse_sum(f"{DESCRIPTION}: lens", fields.get("lens"))
     if fields.get("weights") != _weights(checkpoint):
         raise CheckpointError(f"{DESCRIPTION} is of a lens for other weights: {TRAIN}")
-    size = size_of(folder / LENS)
-    if size != expected.size:
-        raise CheckpointError(f"{LENS} has {size:,} bytes, but {DESCRIPTION} says {expected.size:,}: {TRAIN}")
+    check_size(folder / LENS, expected)
     header = read_header(folder / LENS)
     width, depth = checkpoint.config.hidden_dim, checkpoint.config.steps
     shapes = {"weight": (depth, width, width), "bias": (depth, width)}
@@ -110,12 +107,3 @@ def load_lens(checkpoint: Checkpoint, folder: Path | None = None) -> TunedLens:
 def _weights(checkpoint: Checkpoint) -> dict[str, str]:
     """sha256 of the checkpoint's weights files, by name."""
     return {name: each.sha256 for name, each in sorted(checkpoint.sums.items()) if is_weights_file(name)}
-
-
-def _sum_of(fields: dict[str, Any]) -> FileSum:
-    entry = fields.get("lens")
-    if fields.get("format_version") == VERSION and isinstance(entry, dict) and set(entry) == {"size", "sha256"}:
-        found = FileSum(**entry)
-        if type(found.size) is int and isinstance(found.sha256, str):
-            return found
-    raise CheckpointError(f"{DESCRIPTION} must have format_version {VERSION} and a lens with size and sha256: {TRAIN}")

@@ -5,7 +5,7 @@ import sys
 import time
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -55,54 +55,30 @@ class Generate:
         prompt = read_argument(self.prompt)
         use_compilation_cache()
         model = load(self.checkpoint, dtype="float32")
-        write_text(
-            model,
-            prompt,
-            self.sampling,
-            steps=self.steps,
-            solver=self.solver,
-            as_json=self.json,
-            out=sys.stdout,
-            notes=sys.stderr,
-        )
+        self.write(model, prompt)
         return 0
 
+    def write(self, model: "LanguageModel", prompt: bytes) -> None:
+        """Print the continuation of a prompt, and on standard error warnings and speed."""
+        from tipshare.generation.streaming import stream
 
-def write_text(
-    model: "LanguageModel",
-    prompt: bytes,
-    settings: Sampling,
-    *,
-    steps: int | None,
-    solver: str | None = None,
-    as_json: bool,
-    out: TextIO,
-    notes: TextIO,
-) -> None:
-    """Write the continuation of a prompt to `out`, and warnings and speed to `notes`."""
-    from tipshare.generation.streaming import stream
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        pieces = stream(model, prompt, settings, steps=steps, solver=solver)
-    for each in caught:
-        print(f"note: {each.message}", file=notes)
-    began, first, kept = time.perf_counter(), None, []
-    for piece in pieces:
-        first = first or time.perf_counter() - began
-        kept.append(piece)
-        if not as_json:
-            out.write(piece.text)
-            out.flush()
-    if as_json:
-        bytes_written = [
-            {"byte": info.byte, "probability": info.probability, "rank": info.rank, "alternatives": info.alternatives}
-            for piece in kept
-            for info in piece.trace
-        ]
-        text = "".join(piece.text for piece in kept)
-        json.dump({"text": text, "finish": kept[-1].finish, "bytes": bytes_written}, out)
-    out.write("\n")
-    count, seconds = sum(len(piece.trace) for piece in kept), time.perf_counter() - began
-    cost = f"{model.block_evaluations(steps, solver=solver)} block evaluations per byte"
-    print(f"{count} bytes, first after {first or 0:.2f} s, {count / seconds:.0f} bytes/s, {cost}", file=notes)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            pieces = stream(model, prompt, self.sampling, steps=self.steps, solver=self.solver)
+        for each in caught:
+            print(f"note: {each.message}", file=sys.stderr)
+        began, first, kept = time.perf_counter(), None, []
+        for piece in pieces:
+            first = first or time.perf_counter() - began
+            kept.append(piece)
+            if not self.json:
+                sys.stdout.write(piece.text)
+                sys.stdout.flush()
+        if self.json:
+            bytes_written = [info._asdict() for piece in kept for info in piece.trace]
+            text = "".join(piece.text for piece in kept)
+            json.dump({"text": text, "finish": kept[-1].finish, "bytes": bytes_written}, sys.stdout)
+        sys.stdout.write("\n")
+        count, seconds = sum(len(piece.trace) for piece in kept), time.perf_counter() - began
+        cost = f"{model.block_evaluations(self.steps, solver=self.solver)} block evaluations per byte"
+        print(f"{count} bytes, first after {first or 0:.2f} s, {count / seconds:.0f} bytes/s, {cost}", file=sys.stderr)

@@ -1,6 +1,6 @@
 """A generated text: in pieces of whole characters or as one, with the probability of every byte."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, overload
 
@@ -151,15 +151,13 @@ class Assembler:
         return Piece(data[:end].decode("utf-8", errors="replace"), released, self.finish)
 
 
-def join_pieces(pieces: Iterator[Piece], unread_bytes: int) -> Generation:
+def join_pieces(pieces: Sequence[Piece], unread_bytes: int) -> Generation:
     """All pieces of one stream as a finished text."""
-    whole = list(pieces)
-    finish = whole[-1].finish
+    finish = pieces[-1].finish
     if finish is None:
         raise ValueError("the last piece does not end the text")
-    return Generation(
-        "".join(piece.text for piece in whole), Trace.join([piece.trace for piece in whole]), finish, unread_bytes
-    )
+    text, trace = "".join(piece.text for piece in pieces), Trace.join([piece.trace for piece in pieces])
+    return Generation(text, trace, finish, unread_bytes)
 
 
 def _overlap(data: bytes, stops: Sequence[bytes]) -> int:

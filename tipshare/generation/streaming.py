@@ -34,10 +34,8 @@ def generate(
     prompt: Prompt,
     sampling: Sampling | None = None,
     *,
-    steps: int | None = None,
-    solver: str | None = None,
     samples: None = None,
-    **changes: Any,
+    **options: Any,
 ) -> Generation: ...
 
 
@@ -47,10 +45,8 @@ def generate(
     prompt: Prompt | Sequence[Prompt],
     sampling: Sampling | None = None,
     *,
-    steps: int | None = None,
-    solver: str | None = None,
     samples: int | None = None,
-    **changes: Any,
+    **options: Any,
 ) -> list[Generation]: ...
 
 
@@ -97,7 +93,7 @@ def generate(
         pieces: list[list[Piece]] = [[] for _ in group]
         for row, piece in _write_pieces(unrolled, group, sampling, (CHUNK,)):
             pieces[row].append(piece)
-        finished += [join_pieces(iter(each), cut) for each, cut in zip(pieces, unread[first:], strict=False)]
+        finished += [join_pieces(each, cut) for each, cut in zip(pieces, unread[first:], strict=False)]
     return finished[0] if single and samples is None else finished
 
 

@@ -9,11 +9,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from haliax import NamedArray
+from haliax.util import is_named_array
 from jaxtyping import Array
 
 from tipshare.generation.sampling import MOST_BYTES
 from tipshare.model.block import Block
-from tipshare.model.depth import depths, places_read
+from tipshare.model.depth import at_place, depths, places_read
 from tipshare.model.language_model import LanguageModel
 from tipshare.model.layers import LayerNorm, Linear
 from tipshare.model.positions import AngleTables
@@ -96,7 +97,10 @@ def unroll(model: LanguageModel, steps: int | None = None, solver: str | None = 
     unrolled = Unrolled(
         **rest,
         angles=AngleTables.init(config.HeadSize, longest) if config.positions == "rotary" else None,
-        blocks=tuple(Flat.of(_combine(per_depth[place], shared)) for place in places_read(steps, solver).flat),
+        blocks=tuple(
+            Flat.of(eqx.combine(per_depth[place], shared, is_leaf=is_named_array))
+            for place in places_read(steps, solver).flat
+        ),
         step_size=model.step_size(steps),
         solver=solver,
         context=config.max_position_embeddings,
@@ -112,15 +116,7 @@ def unroll(model: LanguageModel, steps: int | None = None, solver: str | None = 
 def _split(model: LanguageModel, steps: int, solver: str) -> tuple[Block, tuple[Block, ...], dict[str, Any]]:
     """A block of the arrays that all depths share, blocks of those that differ, and the parts outside."""
     frozen = model.freeze(steps, solver=solver).astype(jnp.float32)
-
-    def pick(step: int | None) -> Block:
-        def pick_leaf(leaf: NamedArray) -> NamedArray | None:
-            if leaf.has_axis("depth"):
-                return None if step is None else leaf["depth", step]
-            return leaf if step is None else None
-
-        return jax.tree.map(pick_leaf, frozen.block, is_leaf=_is_named)
-
+    own, shared = eqx.partition(frozen.block, lambda leaf: leaf.has_axis("depth"), is_leaf=is_named_array)
     head, size = frozen.head, model.tokenizer.size
     rest = {
         "embedding": frozen.embedding["vocab", :size],
@@ -128,18 +124,4 @@ def _split(model: LanguageModel, steps: int, solver: str) -> tuple[Block, tuple[
         "final_norm": frozen.final_norm,
         "head": Linear(head.weight["vocab", :size], None, In=head.In, Out=(head.Out[0].resize(size),)),
     }
-    return pick(None), tuple(pick(place) for place in range(len(depths(steps, solver)))), rest
-
-
-def _combine(own: Block, shared: Block) -> Block:
-    """The arrays of one depth step, and those of all where it has none."""
-    return jax.tree.map(
-        lambda mine, common: common if mine is None else mine,
-        own,
-        shared,
-        is_leaf=lambda node: node is None or _is_named(node),
-    )
-
-
-def _is_named(node: Any) -> bool:
-    return isinstance(node, NamedArray)
+    return shared, tuple(at_place(own, place) for place in range(len(depths(steps, solver)))), rest

@@ -229,7 +229,8 @@ def run_depth(
     """
     t = depth_grid(steps)
     keys = None if key is None else jr.split(key, steps)
-    evaluated = blocks if solver == "euler" else [_at_places(blocks, each) for each in places_read(steps, solver).T]
+    places = [hax.named(each, "depth") for each in places_read(steps, solver).T]
+    evaluated = blocks if solver == "euler" else [at_place(blocks, each) for each in places]
 
     def one_step(x: NamedArray, block: Any, t: NamedArray, key: PRNGKeyArray | None = None):
         del t  # scanned along only so that a block with no weight of its own per depth still has a depth axis
@@ -250,11 +251,10 @@ def run_depth(
     return scan(x, evaluated, t) if keys is None else scan(x, evaluated, t, keys)
 
 
-def _at_places(blocks: Tree, places: np.ndarray) -> Tree:
-    """`blocks` at some places of their `depth` axis; shared weights have none and stay as they are."""
+def at_place(blocks: Tree, place: int | NamedArray) -> Tree:
+    """`blocks` at one place of their `depth` axis, or at several; shared weights have none and stay as they are."""
 
     def take(leaf: Any) -> Any:
-        is_own = isinstance(leaf, NamedArray) and leaf.has_axis("depth")
-        return leaf.take("depth", hax.named(places, "depth")) if is_own else leaf
+        return leaf["depth", place] if isinstance(leaf, NamedArray) and leaf.has_axis("depth") else leaf
 
-    return jax.tree.map(take, blocks, is_leaf=lambda node: isinstance(node, NamedArray))
+    return hax.tree_util.tree_map(take, blocks)

@@ -10,22 +10,14 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 from haliax import NamedArray
-from jax.core import Tracer
 from jaxtyping import Array, PRNGKeyArray
 
 from tipshare.config import ModelConfig
 from tipshare.model.block import Block, gate_values
-from tipshare.model.depth import (
-    SOLVERS,
-    TimeEmbedding,
-    at,
-    check_depth,
-    depth_grid,
-    depths,
-    run_depth,
-)
+from tipshare.model.depth import SOLVERS, TimeEmbedding, at, at_place, check_depth, depth_grid, depths, run_depth
 from tipshare.model.layers import LayerNorm, Linear, dropout, split_key
 from tipshare.model.low_rank import Adapters
+from tipshare.model.tokens import Tokens, to_named
 from tipshare.model.weights import SOURCES, WeightSource
 from tipshare.model.weights.generated import Generated
 from tipshare.text.tokenizer import Tokenizer
@@ -40,8 +32,6 @@ if TYPE_CHECKING:
 EMBEDDING_SPREAD = 0.5
 # Relative to 1 / sqrt(hidden_dim): first predictions are close to uniform.
 HEAD_SCALE = 0.32
-
-Tokens = NamedArray | np.ndarray | Array | list
 
 
 class LanguageModel(eqx.Module):
@@ -120,7 +110,7 @@ class LanguageModel(eqx.Module):
         steps, solver = self._check_steps(steps), self._check_solver(solver)
         if key is not None and solver != "euler":
             raise ValueError(f"solver={solver!r} is for evaluation: dropout, which a key switches on, needs 'euler'")
-        x = dropout(self.embed(self._check_tokens(tokens)), self.config.embd_pdrop, k_embedding)
+        x = dropout(self.embed(to_named(tokens, self.config)), self.config.embd_pdrop, k_embedding)
         return run_depth(
             self.blocks(steps, solver),
             x,
@@ -142,8 +132,7 @@ class LanguageModel(eqx.Module):
 
     def unembed(self, x: NamedArray) -> NamedArray:
         """Logits of the next token, in float32, from a residual stream at any depth."""
-        final_norm = at(self.final_norm, self._embed_time(1.0, self.config.num_layers))
-        return self.head(final_norm(x)).astype(jnp.float32)
+        return self.head(self._last_norm()(x)).astype(jnp.float32)
 
     def compute_loss(
         self,
@@ -158,7 +147,7 @@ class LanguageModel(eqx.Module):
 
         `unroll` trades compile time for speed, see `tipshare.model.depth.run_depth`.
         """
-        tokens, targets = self._check_tokens(tokens), self._check_tokens(targets, "targets")
+        tokens, targets = to_named(tokens, self.config), to_named(targets, self.config, "targets")
         if set(tokens.axes) != set(targets.axes):
             raise ValueError(f"targets have axes {targets.axes}, but tokens have {tokens.axes}: they must be equal")
         x, _ = self.hidden(tokens, key=key, steps=steps, unroll=unroll)
@@ -198,10 +187,7 @@ class LanguageModel(eqx.Module):
                 f"t={t} lies between layers: this {self.config.kind} has weights at "
                 f"t = {', '.join(f'{each:.4g}' for each in known)} only"
             )
-        return hax.tree_util.tree_map(
-            lambda leaf: leaf["depth", layer] if isinstance(leaf, NamedArray) and leaf.has_axis("depth") else leaf,
-            self.blocks(solver=self.solver),
-        )
+        return at_place(self.blocks(solver=self.solver), layer)
 
     def gates(self, t: float) -> dict[str, NamedArray]:
         """Gate values at depth t by name (`attention_in`, `attention_out`, `up`, `down`, or `A` ... `delta`).
@@ -221,8 +207,9 @@ class LanguageModel(eqx.Module):
         if self.source.reads_time or self.config.timed_final_norm:
             return self.time is None
         # Plain sharing reads no t, but adapters that do leave their traces in the frozen weights.
-        arrays = jax.tree.leaves(self.block, is_leaf=lambda node: isinstance(node, NamedArray))
-        varies = self.config.is_continuous and any(array.has_axis("depth") for array in arrays)
+        varies = self.config.is_continuous and any(
+            array.has_axis("depth") for array in hax.tree_util.tree_leaves(self.block)
+        )
         return varies or (self.steps, self.solver) != (self.config.steps, "euler")
 
     def freeze(self, steps: int | None = None, *, solver: str | None = None) -> Self:
@@ -233,8 +220,7 @@ class LanguageModel(eqx.Module):
             solver: As in a call; the frozen model holds the weights between its depth steps too, where it reads there.
         """
         steps, solver = self._check_steps(steps), self._check_solver(solver)
-        final_norm = at(self.final_norm, self._embed_time(1.0, self.config.num_layers))
-        block = self.blocks(steps, solver)
+        block, final_norm = self.blocks(steps, solver), self._last_norm()
         return dataclasses.replace(
             self, time=None, block=block, final_norm=final_norm, steps=steps, adapters=None, solver=solver
         )
@@ -310,6 +296,9 @@ class LanguageModel(eqx.Module):
         # The features are computed in float32; what they meet next has the type of the weights.
         return time.astype(self.embedding.dtype)
 
+    def _last_norm(self) -> LayerNorm:
+        return at(self.final_norm, self._embed_time(1.0, self.config.num_layers))
+
     def _check_steps(self, steps: int | None) -> int:
         if steps is None or steps == self.steps:
             return self.steps
@@ -333,30 +322,3 @@ class LanguageModel(eqx.Module):
                 f"tied); this {config.kind} has step={config.step!r} and weights={config.weights!r}"
             )
         return solver
-
-    def _check_tokens(self, tokens: Tokens, name: str = "tokens") -> NamedArray:
-        """Token ids as a named integer array with a `position` axis, or a ValueError."""
-        config = self.config
-        if not isinstance(tokens, NamedArray):
-            plain = tokens if isinstance(tokens, jax.Array) else np.asarray(tokens)
-            if plain.ndim not in (1, 2):
-                raise ValueError(f"{name} have {plain.ndim} dimensions; give (position) or (batch, position)")
-            axis_names = ("batch", "position")[-plain.ndim :]
-            tokens = hax.named(jnp.asarray(plain), axis_names)
-        if not jnp.issubdtype(tokens.dtype, jnp.integer):
-            raise ValueError(f"{name} are {tokens.dtype}, but token ids are integers")
-        if not tokens.has_axis("position"):
-            raise ValueError(f"{name} need an axis named 'position', but have {tokens.axes}")
-        length = tokens.axis_size("position")
-        if not 1 <= length <= config.max_position_embeddings:
-            raise ValueError(
-                f"{name} have {length} positions; this model takes 1 to {config.max_position_embeddings} "
-                "(max_position_embeddings)"
-            )
-        # Under jit the values are not known yet; JAX then clamps what is out of range.
-        if tokens.array.size and not isinstance(tokens.array, Tracer):
-            values = np.asarray(tokens.array)
-            least, most = int(values.min()), int(values.max())
-            if least < 0 or most >= config.vocab_size:
-                raise ValueError(f"{name} run from {least} to {most}; ids must lie in 0 .. {config.vocab_size - 1}")
-        return tokens.astype(jnp.int32)

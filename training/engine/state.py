@@ -13,8 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from tipshare.checkpoint.container import write_file
-from tipshare.checkpoint.regular_files import read_file, size_of
-from tipshare.checkpoint.strict_json import parse_json
+from tipshare.checkpoint.reading import parse_json, read_file, size_of
 from tipshare.files import replacing, write_text
 
 KEPT = 2

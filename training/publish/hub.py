@@ -9,8 +9,8 @@ from tipshare.checkpoint.card import ComparisonRow, make_card
 from tipshare.checkpoint.gate_figure import draw_gates
 from tipshare.checkpoint.hub import list_files
 from tipshare.checkpoint.layout import CARD, CONFIG, FIGURE
+from tipshare.checkpoint.reading import size_of
 from tipshare.checkpoint.record import RunRecord
-from tipshare.checkpoint.regular_files import size_of
 from tipshare.files import write_bytes, write_text
 from training.results.groups import group_records
 from training.results.summaries import summarise_group

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tipshare.checkpoint.reading import parse_json
 from tipshare.checkpoint.record import CHECKS, RunRecord
-from tipshare.checkpoint.strict_json import parse_json
 from tipshare.files import write_text
 from training.results.summaries import LOSS, losses_by_depth
 
