@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from app.load import tally as tally_module
-from app.load.__main__ import main, read_mix
-from app.load.crowd import run_crowd
-from app.load.tally import (
+from tests.load import tally as tally_module
+from tests.load.__main__ import main, read_mix
+from tests.load.crowd import run_crowd
+from tests.load.tally import (
     MOST_GROWTH,
     Tally,
     memory_mb,
@@ -22,7 +22,7 @@ from app.load.tally import (
     seconds_until_rest,
     write_record,
 )
-from app.load.visitors import GOOD, HOSTILE
+from tests.load.visitors import GOOD, HOSTILE
 
 
 def test_a_small_crowd_is_served_and_those_who_misbehave_are_refused(server):
