@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from app.controls import depth, text
 from app.gates.arrays import DepthViews
 from app.gates.depth_figures import draw_norms, draw_path, draw_predictions, draw_similarity
 from app.gates.figures import ORDERS, Looked, draw_at_depth, draw_curves, draw_distributions, draw_heat_map
@@ -77,8 +78,9 @@ class GateActions:
 
     def at_depth(self, model: str | None, other: str | None, t: float) -> go.Figure:
         """All places at one depth."""
+        t = depth(t)
         looked = self._look(model, other)
-        return draw_at_depth([(entry, self._cache.of(entry).at(t)) for entry, _ in looked]) if looked else _nothing()
+        return draw_at_depth([(entry, views.at(t)) for entry, views in looked]) if looked else _nothing()
 
     def weights(self, name: str | None) -> tuple[str, go.Figure, go.Figure]:
         """Similarity between depths and norms along depth, of all models."""
@@ -99,6 +101,7 @@ class GateActions:
 
     def follow(self, model: str | None, other: str | None, prompt: str) -> tuple[str, go.Figure, go.Figure]:
         """A prompt along depth: predictions at every depth, and the hidden state's norm and steps."""
+        prompt = text("prompt", prompt)
         if len(prompt) > LONGEST_PROMPT:
             raise ValueError(
                 f"the prompt has {len(prompt):,} characters; give at most {LONGEST_PROMPT:,}: a model reads only the "

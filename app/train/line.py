@@ -58,9 +58,10 @@ class Line:
 
     def leave(self, visitor: str) -> None:
         """Take a visitor who waits out of the line; one who trains leaves it when the run ends."""
-        for place in self._places[1:]:
-            if place.visitor == visitor:
-                place.leave()
+        with self._moved:
+            for place in self._places[1:]:
+                if place.visitor == visitor:
+                    place.leave()
 
     def wait(self, seconds: float) -> None:
         with self._moved:
