@@ -2,9 +2,11 @@
 
 from collections import OrderedDict
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from app.controls import whole_number
 from app.shelf import ViewsOfModel
 from app.shelf.views import MOST_KEPT
 from tipshare import analysis
@@ -65,9 +67,12 @@ class TextViews(ViewsOfModel):
         """How long the states of a state space remember; None without one."""
         return analysis.ssm_poles(self.model, self.text) if self.model.config.mixer == "ssm" else None
 
-    def sensitivity(self, place: int | None) -> analysis.Sensitivity:
+    def sensitivity(self, place: Any) -> analysis.Sensitivity:
         """What the prediction at a position depends on; of the last if None."""
-        place = len(self.lens.ids) - 1 if place is None else place
+        last = len(self.lens.ids) - 1
+        place = last if place is None else whole_number("place", place)
+        if not 0 <= place <= last:
+            raise ValueError(f"place={place} is not a byte of this text: give 0 to {last}")
         if place not in self._sensed:
             size = len(self.lens.ids) * self.model.config.hidden_dim
             directions = None if size <= MOST_EXACT else DIRECTIONS

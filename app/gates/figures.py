@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from app.gates.arrays import DepthViews, untrained_stretches
 from app.places import NAMES
-from app.plot_style import TEXT, colour_bar, diverging, dress, new_figure, plain, symbol_of, transparent, words_figure
+from app.plot_style import TEXT, colour_bar, diverging, dress, new_figure, plain, symbol_of, transparent
 from app.shelf import Entry
 from tipshare.analysis import UnitValues
 
@@ -36,17 +36,15 @@ def order_units(values: np.ndarray, order: str) -> np.ndarray:
 
 
 def _having(looked: Looked, name: str) -> Looked:
-    """Those that have a place."""
+    """Those that have a place, which one of them does."""
     return [(entry, views) for entry, views in looked if name in views.units.names]
 
 
-def draw_heat_map(looked: Looked, name: str, order: str = "value", colour: str = "value") -> go.Figure:
+def draw_heat_map(looked: Looked, name: str, order: str, colour: str) -> go.Figure:
     """Depth steps down, units across; one panel per model. Panels of the same kind of values share a colour scale."""
     if colour not in COLOURS.values():
         raise ValueError(f"colour={colour!r} is not one of {', '.join(COLOURS.values())}")
     panels = [(entry, views.units) for entry, views in _having(looked, name)]
-    if not panels:
-        return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
     figure = make_subplots(
         rows=len(panels),
         cols=1,
@@ -115,8 +113,6 @@ def draw_curves(looked: Looked, name: str) -> go.Figure:
     Stretches of t that training did not cover are shaded; of two models, where it is so for both.
     """
     looked = _having(looked, name)
-    if not looked:
-        return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
     figure = new_figure(320)
     for place, (entry, views) in enumerate(looked):
         values, dots = views.curve.of(name), views.units.of(name)
@@ -183,8 +179,6 @@ def _shade(figure: go.Figure, entries: list[Entry]) -> None:
 def draw_distributions(looked: Looked, name: str) -> go.Figure:
     """How the units are spread at every depth step."""
     looked = _having(looked, name)
-    if not looked:
-        return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
     figure = new_figure(320)
     for entry, views in looked:
         values = views.units.of(name)
