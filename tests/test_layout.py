@@ -60,7 +60,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "app.controls": (),
     "app.places": (),
     "app.errors": (),
-    "app.links": (),
+    "app.links": ("app.errors",),
     "app.events": (),
     "app.style": ("tipshare",),
     "app.plot_style": ("tipshare", "app.style"),

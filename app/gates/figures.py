@@ -71,7 +71,8 @@ def draw_heat_map(looked: Looked, name: str, order: str, colour: str) -> go.Figu
     dress(figure, height=160 + sum(40 + 22 * min(len(units.t), 24) for _, units in panels), legend=False)
     figure.update_yaxes(autorange="reversed", type="category", title="depth t", showgrid=False)
     figure.update_xaxes(showgrid=False, showticklabels=False, ticks="")
-    figure.update_xaxes(title=_axis_of(order), row=len(panels), col=1)
+    (in_order,) = (title for title, value in ORDERS.items() if value == order)
+    figure.update_xaxes(title=f"units, {in_order}", row=len(panels), col=1)
     for number, (scale, shown) in enumerate(scales.items()):
         reach = max(1e-3, *(float(np.abs(each - scale.middle).max()) for each in shown))
         low = scale.middle - reach if scale.low is None else scale.low
@@ -233,9 +234,3 @@ def draw_at_depth(at: list[tuple[Entry, UnitValues]]) -> go.Figure:
 def _axis_name(shown: Iterable[UnitValues]) -> str:
     names = dict.fromkeys("gate" if units.are_gates else "relative norm" for units in shown)
     return " or ".join(names)
-
-
-def _axis_of(order: str) -> str:
-    return {"stored": "units, as stored", "value": "units, by mean value", "change": "units, by change along depth"}[
-        order
-    ]

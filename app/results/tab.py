@@ -1,13 +1,14 @@
 """The Results tab: headline, controls, table and figures, all from records."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import gradio as gr
 
 from app.controls import texts, told
-from app.errors import shown_to_user, warn
-from app.links import Link, add_copy_button, keep_in_address
+from app.errors import shown_to_user
+from app.links import add_copy_button, keep_in_address, open_link
 from app.plot_style import for_page
 from app.results.actions import begin, control
 from app.results.api import build_api
@@ -145,11 +146,8 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
         # The list of models follows the recipe: labels of another recipe's list say nothing about this one.
         mine = labels if listed[0] == name else None
         if listed[0] is None:
-            try:
-                link = Link(dict(request.query_params), "results")
-                place, name, mine, *asked = read_link(link, board.groups, name, asked)
-            except ValueError as error:
-                warn(error)
+            read = partial(read_link, groups=board.groups, recipe=name, others=asked)
+            place, name, mine, *asked = open_link(request, "results", read)
         wanted, every, loss_of, points, counted_in, cost = asked
         choice = ResultsChoice.of_controls(wanted, loss_of, points, counted_in, cost)
         chosen = control(board.groups, name, place, mine, show_uploaded=upload_name != listed[1])
