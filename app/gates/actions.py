@@ -59,7 +59,8 @@ class GateActions:
         # A place that the first model does not have may exist in the other.
         name = name if name in names else looked[0][1].units.names[0]
         # The mean of a norm relative to its own mean is 1 for every unit: to sort by it says nothing.
-        orders = {title: value for title, value in ORDERS.items() if value != "value" or _have_gates(looked)}
+        has_gates = any(views.units.are_gates for _, views in looked)
+        orders = {title: value for title, value in ORDERS.items() if value != "value" or has_gates}
         if order == "value" and order not in orders.values():
             order = "change"
         told = [what_is_shown(entry, views.units) for entry, views in looked]
@@ -118,10 +119,6 @@ class GateActions:
         wanted = list(dict.fromkeys(name for name in names if name))
         entries = [self._shelf.get(name) for name in wanted]
         return [(entry, self._cache.of(entry)) for entry in entries]
-
-
-def _have_gates(looked: Looked) -> bool:
-    return any(views.units.are_gates for _, views in looked)
 
 
 def _nothing() -> go.Figure:
