@@ -37,11 +37,12 @@ class WeightViews(ViewsOfModel):
         if not self.model.config.is_continuous or self.model.is_frozen or abs(known.t[near] - t) < 1e-6:
             cut = slice(near, near + 1)
             return analysis.Spectrum(known.t[cut], known.eigenvalues[cut], known.singular_values[cut])
-        if t not in self._between:
-            self._between[t] = analysis.spectra(self.model, [t])
+        found = self._between.get(t)
+        if found is None:
+            found = self._between[t] = analysis.spectra(self.model, [t])
             while len(self._between) > MOST_KEPT:
                 self._between.popitem(last=False)
-        return self._between[t][name]
+        return found[name]
 
 
 class TextViews(ViewsOfModel):
