@@ -28,13 +28,6 @@ def whole_number(name: str, value: Any) -> int:
     return int(value)
 
 
-def depth(value: Any) -> float:
-    """A depth t in (0, 1] from a control."""
-    if not isinstance(value, int | float) or not 0.0 < value <= 1.0:
-        raise ValueError(f"t={value!r:.40} is not a depth: t lies in (0, 1]")
-    return value
-
-
 def told(sent: Any, value: Any, **changes: Any) -> dict[str, Any]:
     """The update of a control, with its value only if that is another than the page sent.
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Self
 
-from app.controls import depth
 from app.links import Link
 from tipshare.analysis.spectra import PRODUCTS
 
@@ -40,7 +39,8 @@ class Choice:
             value = getattr(self, name)
             if value not in choices:
                 raise ValueError(f"{name}={value!r:.40} is not one of {', '.join(choices)}")
-        depth(self.t)
+        if not isinstance(self.t, int | float) or not 0.0 < self.t <= 1.0:
+            raise ValueError(f"t={self.t!r:.40} is not a depth: t lies in (0, 1]")
 
     @classmethod
     def of_link(cls, link: Link, known_models: list[str]) -> Self:

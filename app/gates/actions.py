@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from app.controls import depth, text
+from app.controls import text
 from app.gates.arrays import DepthViews
 from app.gates.depth_figures import draw_norms, draw_path, draw_predictions, draw_similarity
 from app.gates.figures import ORDERS, Looked, draw_at_depth, draw_curves, draw_distributions, draw_heat_map
@@ -79,7 +79,6 @@ class GateActions:
 
     def at_depth(self, model: str | None, other: str | None, t: float) -> go.Figure:
         """All places at one depth."""
-        t = depth(t)
         looked = self._look(model, other)
         return draw_at_depth([(entry, views.at(t)) for entry, views in looked]) if looked else _nothing()
 

@@ -144,7 +144,6 @@ def test_results_are_data(client):
         (["no-such/model"], "/load_model", "Cannot fetch no-such/model"),
         (["published-1000", 5], "/results", "Models=5 must be a list of texts"),
         ([None], "/load_from_hub", "'' is neither a Hub id"),
-        ([None, "", None], "/gates_at_depth", "T=None is not a depth"),
     ],
 )
 def test_errors_are_words(client, arguments, endpoint, message):
