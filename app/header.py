@@ -4,6 +4,7 @@ from typing import Any
 
 import gradio as gr
 
+from app.controls import text
 from app.errors import shown_to_user
 from app.events import ON_PAGE
 from app.generate.cards import show_line
@@ -37,7 +38,7 @@ def build_header(shelf: ModelShelf) -> Any:
         Args:
             source: A Hub id (organisation/name), or the name of a bundled model.
         """
-        mine = shelf.of(request.session_hash)
+        mine, source = shelf.of(request.session_hash), text("source", source)
         progress(0.1, desc=f"Looking for {source.strip()[:80]}")
         name = mine.add(source)
         progress(0.6, desc="Reading the weights")

@@ -1,11 +1,14 @@
 """What is chosen on a tab, in the page's address: written there as it changes, and read when a link is opened."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import gradio as gr
 
+from app.errors import warn
+
+Values = TypeVar("Values")
 # Between the parts of a list in an address.
 BETWEEN = ";"
 
@@ -52,6 +55,18 @@ class Link:
         if found is None or not low <= found <= high:
             raise ValueError(f"the link says {name}={self._said[name][:40]!r}: give a number from {low:g} to {high:g}")
         return found
+
+
+def open_link(request: gr.Request, tab: str, read: Callable[[Link], Values]) -> Values:
+    """What the page's address says about a tab, as `read` takes it from a link.
+
+    A damaged link says nothing, and its visitor is told what is wrong with it.
+    """
+    try:
+        return read(Link(dict(request.query_params), tab))
+    except ValueError as error:
+        warn(error)
+        return read(Link({}, tab))
 
 
 def keep_in_address(control: Any, name: str, default: Any, *, forget: Sequence[str] = (), on: Any = None) -> None:

@@ -60,7 +60,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "app.controls": (),
     "app.places": (),
     "app.errors": (),
-    "app.links": (),
+    "app.links": ("app.errors",),
     "app.events": (),
     "app.style": ("tipshare",),
     "app.plot_style": ("tipshare", "app.style"),
@@ -83,7 +83,6 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "app.warm_up": ("app", "tipshare"),
     "app.page": ("app",),
     "app.serve": (),
-    "app.load": ("tipshare",),
 }
 # What a room may import besides, inside of a function: methods of a model that another room carries out, and figures
 # that are drawn for a download.

@@ -6,7 +6,6 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from app.controls import whole_number
 from app.dynamics.arrays import TextViews, WeightViews
 from app.dynamics.figures import (
     Looked,
@@ -105,34 +104,23 @@ class DynamicsActions:
 
     def sensed(self, model: str | None, text: str, place: Any) -> SensedViews:
         """What the prediction after one byte depends on; place may be None for the last."""
-        entry, data = self._read(model, text)
-        views = self._texts.of(entry, data)
-        sensed = views.sensitivity(self.check_place(views, place))
+        entry, views = self._read(model, text)
+        sensed = views.sensitivity(place)
         left_out = ""
         if sensed.unread:
             left_out = f" The first {sensed.unread} bytes did not fit into the context."
         words = f"{_title(entry)} {html.escape(sensitivity_in_words(sensed))}{left_out}"
         return SensedViews(sensed.place, tint_bytes(views.lens.ids, sensed), finding(words))
 
-    @staticmethod
-    def check_place(views: TextViews, place: Any) -> int | None:
-        """The number of a byte of the text; None for the last."""
-        last = len(views.lens.ids) - 1
-        place = None if place is None else whole_number("place", place)
-        if place is not None and not 0 <= place <= last:
-            raise ValueError(f"place={place} is not a byte of this text: give 0 to {last}")
-        return place
-
     def look(self, model: str | None, text: str) -> tuple[Entry, WeightViews, TextViews]:
         """A model with the arrays of its weights and of a text."""
-        entry, data = self._read(model, text)
-        return entry, self._weights.of(entry), self._texts.of(entry, data)
+        entry, views = self._read(model, text)
+        return entry, self._weights.of(entry), views
 
     def figures(self, model: str | None, text: str, shown: str) -> TextFigures:
         """Lens and stream of a text."""
         choice = Choice(shown=shown)
-        entry, data = self._read(model, text)
-        views = self._texts.of(entry, data)
+        entry, views = self._read(model, text)
         stream = [stream_in_words(views.stream)]
         if views.poles is not None:
             stream.append(poles_in_words(views.poles))
@@ -144,10 +132,11 @@ class DynamicsActions:
             alignment=draw_alignment(views.stream),
         )
 
-    def _read(self, model: str | None, text: str) -> tuple[Entry, bytes]:
+    def _read(self, model: str | None, text: str) -> tuple[Entry, TextViews]:
         if not model:
             raise ValueError(NO_MODEL)
-        return self._get(model), check_text(text)
+        entry = self._get(model)
+        return entry, self._texts.of(entry, check_text(text))
 
     def _get(self, name: str) -> Entry:
         width = self._shelf.describe(name).config.hidden_dim

@@ -36,7 +36,7 @@ def describe_dynamics(actions: DynamicsActions, model: str, text: str, place: in
     """The numbers behind the views of the Dynamics tab."""
     entry, weights, views = actions.look(model, text)
     lens, stream = views.lens, views.stream
-    sensed = views.sensitivity(actions.check_place(views, place))
+    sensed = views.sensitivity(place)
     products = {
         name: {
             "depths": _plain(found.t),

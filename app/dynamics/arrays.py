@@ -2,9 +2,11 @@
 
 from collections import OrderedDict
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from app.controls import whole_number
 from app.shelf import ViewsOfModel
 from app.shelf.views import MOST_KEPT
 from tipshare import analysis
@@ -35,11 +37,12 @@ class WeightViews(ViewsOfModel):
         if not self.model.config.is_continuous or self.model.is_frozen or abs(known.t[near] - t) < 1e-6:
             cut = slice(near, near + 1)
             return analysis.Spectrum(known.t[cut], known.eigenvalues[cut], known.singular_values[cut])
-        if t not in self._between:
-            self._between[t] = analysis.spectra(self.model, [t])
+        found = self._between.get(t)
+        if found is None:
+            found = self._between[t] = analysis.spectra(self.model, [t])
             while len(self._between) > MOST_KEPT:
                 self._between.popitem(last=False)
-        return self._between[t][name]
+        return found[name]
 
 
 class TextViews(ViewsOfModel):
@@ -65,9 +68,12 @@ class TextViews(ViewsOfModel):
         """How long the states of a state space remember; None without one."""
         return analysis.ssm_poles(self.model, self.text) if self.model.config.mixer == "ssm" else None
 
-    def sensitivity(self, place: int | None) -> analysis.Sensitivity:
+    def sensitivity(self, place: Any) -> analysis.Sensitivity:
         """What the prediction at a position depends on; of the last if None."""
-        place = len(self.lens.ids) - 1 if place is None else place
+        last = len(self.lens.ids) - 1
+        place = last if place is None else whole_number("place", place)
+        if not 0 <= place <= last:
+            raise ValueError(f"place={place} is not a byte of this text: give 0 to {last}")
         if place not in self._sensed:
             size = len(self.lens.ids) * self.model.config.hidden_dim
             directions = None if size <= MOST_EXACT else DIRECTIONS

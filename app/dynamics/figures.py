@@ -15,13 +15,14 @@ from tipshare.analysis.inspection import byte_name
 
 Looked = list[tuple[Entry, WeightViews]]
 COLUMNS = 2
+NOT_THERE = "None of the models has this product of weights."
 CIRCLE = np.exp(1j * np.linspace(0, 2 * np.pi, 73))
 
 
 def draw_eigenvalues(found: list[tuple[Entry, Spectrum]]) -> go.Figure:
     """One small complex plane per model, with the unit circle, which tells its scale."""
     if not found:
-        return words_figure("None of the models has this product of weights.")
+        return words_figure(NOT_THERE)
     columns = min(COLUMNS, len(found))
     rows = math.ceil(len(found) / columns)
     figure = make_subplots(
@@ -70,9 +71,10 @@ def draw_eigenvalues(found: list[tuple[Entry, Spectrum]]) -> go.Figure:
 
 
 def draw_magnitudes(looked: Looked, name: str) -> go.Figure:
-    """The mean magnitude of the eigenvalues at every depth step, and the largest, of all models."""
+    """The mean magnitude of the eigenvalues at every depth step, and the largest, of models with this product."""
+    if not looked:
+        return words_figure(NOT_THERE)
     figure = new_figure(330)
-    looked = [(entry, views) for entry, views in looked if name in views.spectra]
     for (entry, views), variant in zip(looked, variants_of(entry.kind for entry, _ in looked), strict=True):
         found = views.spectra[name]
         for values, dash, what in (
@@ -90,8 +92,6 @@ def draw_magnitudes(looked: Looked, name: str) -> go.Figure:
                 marker={"size": 8 if what == "mean" else 5, "symbol": symbol_of(entry.kind, variant)},
                 hovertemplate=f"t = %{{x:.2f}}: {what} %{{y:.3f}}<extra></extra>",
             )
-    if not figure.data:
-        return words_figure("None of the models has this product of weights.")
     figure.update_xaxes(title="depth t", range=[0, 1.05])
     figure.update_yaxes(title="magnitude, mean and (dotted) largest", type="log")
     return figure

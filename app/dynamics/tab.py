@@ -9,9 +9,9 @@ from app.controls import as_linked, told
 from app.dynamics.actions import DynamicsActions
 from app.dynamics.api import build_api
 from app.dynamics.settings import EXAMPLE, LONGEST_TEXT, SHOWN, Choice
-from app.errors import shown_to_user, warn
-from app.events import CHECKED, ON_PAGE
-from app.links import Link, add_copy_button, keep_in_address
+from app.errors import shown_to_user
+from app.events import CHECKED, ON_PAGE, REDRAW
+from app.links import add_copy_button, keep_in_address, open_link
 from app.plot_style import for_page, place_for
 from app.shelf import ModelShelf
 from tipshare.analysis.spectra import PRODUCTS
@@ -95,11 +95,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         """The controls as the page's address says, or as usual if it says nothing or something wrong."""
         choices = shelf.of(request.session_hash).choices()
         names = [name for _, name in choices]
-        try:
-            choice = Choice.of_link(Link(dict(request.query_params), "dynamics"), names)
-        except ValueError as error:
-            warn(error)
-            choice = Choice()
+        choice = open_link(request, "dynamics", lambda link: Choice.of_link(link, names))
         chosen = choice.model or next(iter(names), None)
 
         def values(of: Choice) -> list[Any]:
@@ -186,8 +182,7 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         [product, depth],
         weight_views,
         api_name="draw_spectra",
-        **ON_PAGE,
-        trigger_mode="always_last",
+        **REDRAW,
         show_progress="hidden",
     )
     gr.on(
@@ -196,22 +191,19 @@ def build_dynamics_tab(demo: gr.Blocks, shelf: ModelShelf, tab: gr.Tab, arrival:
         [model, text, shown],
         [*sensed_views, *text_views],
         api_name="draw_text_dynamics",
-        **ON_PAGE,
-        trigger_mode="always_last",
+        **REDRAW,
     )
     shown.input(
         shown_to_user(draw_text),
         [model, text, shown],
         text_views,
         api_name="draw_lens",
-        **ON_PAGE,
-        trigger_mode="always_last",
+        **REDRAW,
     )
     place.input(
         shown_to_user(draw_sensed),
         [model, text, place],
         sensed_views,
         api_name="draw_sensitivity",
-        **ON_PAGE,
-        trigger_mode="always_last",
+        **REDRAW,
     )

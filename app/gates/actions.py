@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from app.controls import text
 from app.gates.arrays import DepthViews
 from app.gates.depth_figures import draw_norms, draw_path, draw_predictions, draw_similarity
 from app.gates.figures import ORDERS, Looked, draw_at_depth, draw_curves, draw_distributions, draw_heat_map
@@ -58,7 +59,8 @@ class GateActions:
         # A place that the first model does not have may exist in the other.
         name = name if name in names else looked[0][1].units.names[0]
         # The mean of a norm relative to its own mean is 1 for every unit: to sort by it says nothing.
-        orders = {title: value for title, value in ORDERS.items() if value != "value" or _have_gates(looked)}
+        has_gates = any(views.units.are_gates for _, views in looked)
+        orders = {title: value for title, value in ORDERS.items() if value != "value" or has_gates}
         if order == "value" and order not in orders.values():
             order = "change"
         told = [what_is_shown(entry, views.units) for entry, views in looked]
@@ -78,7 +80,7 @@ class GateActions:
     def at_depth(self, model: str | None, other: str | None, t: float) -> go.Figure:
         """All places at one depth."""
         looked = self._look(model, other)
-        return draw_at_depth([(entry, self._cache.of(entry).at(t)) for entry, _ in looked]) if looked else _nothing()
+        return draw_at_depth([(entry, views.at(t)) for entry, views in looked]) if looked else _nothing()
 
     def weights(self, name: str | None) -> tuple[str, go.Figure, go.Figure]:
         """Similarity between depths and norms along depth, of all models."""
@@ -99,6 +101,7 @@ class GateActions:
 
     def follow(self, model: str | None, other: str | None, prompt: str) -> tuple[str, go.Figure, go.Figure]:
         """A prompt along depth: predictions at every depth, and the hidden state's norm and steps."""
+        prompt = text("prompt", prompt)
         if len(prompt) > LONGEST_PROMPT:
             raise ValueError(
                 f"the prompt has {len(prompt):,} characters; give at most {LONGEST_PROMPT:,}: a model reads only the "
@@ -115,10 +118,6 @@ class GateActions:
         wanted = list(dict.fromkeys(name for name in names if name))
         entries = [self._shelf.get(name) for name in wanted]
         return [(entry, self._cache.of(entry)) for entry in entries]
-
-
-def _have_gates(looked: Looked) -> bool:
-    return any(views.units.are_gates for _, views in looked)
 
 
 def _nothing() -> go.Figure:

@@ -30,7 +30,7 @@ COLUMNS = 2
 LEAST_APART = 1e-4
 
 
-def draw_similarity(looked: Looked, name: str | None = None) -> go.Figure:
+def draw_similarity(looked: Looked, name: str | None) -> go.Figure:
     """One small matrix per model: 1 - cosine of the effective weights between depth steps, on a logarithmic scale."""
     panels = [(entry, views.products) for entry, views in looked if name is None or name in views.products.names]
     if not panels:
@@ -79,7 +79,7 @@ def draw_similarity(looked: Looked, name: str | None = None) -> go.Figure:
     return figure
 
 
-def draw_norms(looked: Looked, name: str | None = None) -> go.Figure:
+def draw_norms(looked: Looked, name: str | None) -> go.Figure:
     """The norm of the effective weights at every depth step, of all models."""
     figure = new_figure(_height(len(looked)))
     looked = [(entry, views) for entry, views in looked if name is None or name in views.products.names]

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from app.gates.arrays import DepthViews, untrained_stretches
 from app.places import NAMES
-from app.plot_style import TEXT, colour_bar, diverging, dress, new_figure, plain, symbol_of, transparent, words_figure
+from app.plot_style import TEXT, colour_bar, diverging, dress, new_figure, plain, symbol_of, transparent
 from app.shelf import Entry
 from tipshare.analysis import UnitValues
 
@@ -36,17 +36,15 @@ def order_units(values: np.ndarray, order: str) -> np.ndarray:
 
 
 def _having(looked: Looked, name: str) -> Looked:
-    """Those that have a place."""
+    """Those that have a place, which one of them does."""
     return [(entry, views) for entry, views in looked if name in views.units.names]
 
 
-def draw_heat_map(looked: Looked, name: str, order: str = "value", colour: str = "value") -> go.Figure:
+def draw_heat_map(looked: Looked, name: str, order: str, colour: str) -> go.Figure:
     """Depth steps down, units across; one panel per model. Panels of the same kind of values share a colour scale."""
     if colour not in COLOURS.values():
         raise ValueError(f"colour={colour!r} is not one of {', '.join(COLOURS.values())}")
     panels = [(entry, views.units) for entry, views in _having(looked, name)]
-    if not panels:
-        return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
     figure = make_subplots(
         rows=len(panels),
         cols=1,
@@ -73,7 +71,8 @@ def draw_heat_map(looked: Looked, name: str, order: str = "value", colour: str =
     dress(figure, height=160 + sum(40 + 22 * min(len(units.t), 24) for _, units in panels), legend=False)
     figure.update_yaxes(autorange="reversed", type="category", title="depth t", showgrid=False)
     figure.update_xaxes(showgrid=False, showticklabels=False, ticks="")
-    figure.update_xaxes(title=_axis_of(order), row=len(panels), col=1)
+    (in_order,) = (title for title, value in ORDERS.items() if value == order)
+    figure.update_xaxes(title=f"units, {in_order}", row=len(panels), col=1)
     for number, (scale, shown) in enumerate(scales.items()):
         reach = max(1e-3, *(float(np.abs(each - scale.middle).max()) for each in shown))
         low = scale.middle - reach if scale.low is None else scale.low
@@ -115,8 +114,6 @@ def draw_curves(looked: Looked, name: str) -> go.Figure:
     Stretches of t that training did not cover are shaded; of two models, where it is so for both.
     """
     looked = _having(looked, name)
-    if not looked:
-        return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
     figure = new_figure(320)
     for place, (entry, views) in enumerate(looked):
         values, dots = views.curve.of(name), views.units.of(name)
@@ -183,8 +180,6 @@ def _shade(figure: go.Figure, entries: list[Entry]) -> None:
 def draw_distributions(looked: Looked, name: str) -> go.Figure:
     """How the units are spread at every depth step."""
     looked = _having(looked, name)
-    if not looked:
-        return words_figure(f"None of the chosen models has {NAMES.get(name, name)}.")
     figure = new_figure(320)
     for entry, views in looked:
         values = views.units.of(name)
@@ -239,9 +234,3 @@ def draw_at_depth(at: list[tuple[Entry, UnitValues]]) -> go.Figure:
 def _axis_name(shown: Iterable[UnitValues]) -> str:
     names = dict.fromkeys("gate" if units.are_gates else "relative norm" for units in shown)
     return " or ".join(names)
-
-
-def _axis_of(order: str) -> str:
-    return {"stored": "units, as stored", "value": "units, by mean value", "change": "units, by change along depth"}[
-        order
-    ]

@@ -7,12 +7,12 @@ import gradio as gr
 from gradio.components.plot import PlotData
 
 from app.controls import as_linked, told
-from app.errors import shown_to_user, warn
-from app.events import ON_PAGE
+from app.errors import shown_to_user
+from app.events import ON_PAGE, REDRAW
 from app.gates.actions import LONGEST_PROMPT, GateActions
 from app.gates.api import build_api
 from app.gates.figures import COLOURS, ORDERS
-from app.links import Link, add_copy_button, keep_in_address
+from app.links import Link, add_copy_button, keep_in_address, open_link
 from app.places import MEANINGS, NAMES
 from app.plot_style import for_page, place_for
 from app.shelf import ModelShelf
@@ -90,12 +90,8 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         names = [name for _, name in choices]
         others: Sequence[Any] = [gr.skip()] * len(controls)
         if chosen is None:
-            try:
-                link = read_link(Link(dict(request.query_params), "gates"), names)
-                chosen, compared, *_ = link
-                others = as_linked(link[2:], read_link(Link({}, "gates"), names)[2:])
-            except ValueError as error:
-                warn(error)
+            chosen, compared, *linked = open_link(request, "gates", lambda link: read_link(link, names))
+            others = as_linked(linked, read_link(Link({}, "gates"), names)[2:])
         return [
             gr.update(choices=choices, value=chosen if chosen in names else mine.default()),
             gr.update(choices=[("nothing", NOBODY), *choices], value=compared if compared in names else NOBODY),
@@ -139,8 +135,7 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         [model, other, place, order, colour],
         [place, order, words, heat_map, curves, spread],
         api_name="draw_gates",
-        **ON_PAGE,
-        trigger_mode="always_last",
+        **REDRAW,
     )
     gr.on(
         [model.change, other.change, depth.change],
@@ -148,22 +143,20 @@ def build_gates_tab(shelf: ModelShelf, tab: gr.Tab, arrival: Any) -> None:
         [model, other, depth],
         at_depth,
         api_name="gates_at_depth",
-        **ON_PAGE,
-        trigger_mode="always_last",
+        **REDRAW,
         show_progress="hidden",
     )
-    drawn: dict[str, Any] = {"inputs": weight, "outputs": [weight_words, similarity, norms]}
-    drawn |= {"trigger_mode": "always_last"}
-    weight.input(shown_to_user(draw_weights), **drawn, api_name="compare_weights", **ON_PAGE)
-    opened.success(shown_to_user(draw_weights), **drawn, api_name="compare_weights_first", api_visibility="private")
+    drawn: dict[str, Any] = {**REDRAW, "inputs": weight, "outputs": [weight_words, similarity, norms]}
+    weight.input(shown_to_user(draw_weights), **drawn, api_name="compare_weights")
+    drawn = {**drawn, "api_visibility": "private"}
+    opened.success(shown_to_user(draw_weights), **drawn, api_name="compare_weights_first")
     gr.on(
         [model.change, other.change, prompt.submit, go_on.click],
         shown_to_user(follow),
         [model, other, prompt],
         [path_words, predictions, path],
         api_name="hidden_path",
-        **ON_PAGE,
-        trigger_mode="always_last",
+        **REDRAW,
     )
 
 

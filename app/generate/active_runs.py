@@ -57,8 +57,9 @@ class Runs:
         with self._guard:
             earlier = self._stops.get(visitor)
             self._stops[visitor] = stop
-            number, _ = self._latest.get(visitor, (0, False))
-            self._latest[visitor] = number, False
+            # Other programs begin without an announcement, and nothing is kept of them.
+            if visitor in self._latest:
+                self._latest[visitor] = self._latest[visitor][0], False
         if earlier is not None:
             earlier.set()
         try:

@@ -10,10 +10,8 @@ from app.errors import shown_to_user
 from app.events import TURNS
 from app.generate.actions import GenerateActions
 from app.generate.scoring import score_in_turns
-from app.generate.settings import WritingRequest
+from app.generate.settings import DEFAULT, WritingRequest
 from app.shelf import Listing
-
-DEFAULT = WritingRequest(models=("any",))
 
 
 def build_api(actions: GenerateActions) -> None:

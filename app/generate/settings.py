@@ -98,6 +98,10 @@ class WritingRequest:
         return [self.as_json()[name] for name in PARAMETERS]
 
 
+# What a request is that says nothing of sampling.
+DEFAULT = WritingRequest(models=("any",))
+
+
 def read_query(query: Mapping[str, str], known_models: list[str]) -> WritingRequest | None:
     """The request in the query of a link, or None if it has none of the parameters.
 

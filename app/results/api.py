@@ -4,6 +4,7 @@ from typing import Any
 
 from gradio.events import api
 
+from app.controls import texts
 from app.errors import shown_to_user
 from app.results.data import all_groups, choose, default_group
 from training.results.groups import Unit
@@ -28,7 +29,7 @@ def build_api() -> None:
             source: `measured` here, `published`, or `both`.
             unit: Of the losses, per byte: `nats` or `bits`.
         """
-        return describe_results(recipe, models or None, source, unit)
+        return describe_results(recipe, texts("models", models) or None, source, unit)
 
     api(shown_to_user(results), api_name="results")
 

@@ -3,11 +3,9 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from training.results.selection import Selection
 from training.results.views import FIGURES
-from training.results.views.figure import FigureView
 from training.results.views.losses import results_table
 
 
@@ -24,7 +22,9 @@ def write_table(selections: Sequence[Selection], form: str, folder: Path) -> Pat
 
 def write_figure(selection: Selection, figure: str, form: str, folder: Path) -> Path:
     """A figure as `pdf`, or the numbers it shows as `csv`; ValueError if it shows nothing."""
-    view = _view_of(figure, selection)
+    if figure not in FIGURES:
+        raise ValueError(f"no figure is called {figure!r}; the figures are {', '.join(FIGURES)}")
+    view = FIGURES[figure](selection)
     if form == "csv":
         content = view.to_csv().encode()
     else:
@@ -32,12 +32,6 @@ def write_figure(selection: Selection, figure: str, form: str, folder: Path) -> 
 
         content = render(view, form)
     return _keep(content, f"{figure}-{view.runs}", form, folder)
-
-
-def _view_of(figure: str, selection: Selection) -> FigureView[Any]:
-    if figure not in FIGURES:
-        raise ValueError(f"no figure is called {figure!r}; the figures are {', '.join(FIGURES)}")
-    return FIGURES[figure](selection)
 
 
 def _keep(content: bytes, name: str, form: str, folder: Path) -> Path:

@@ -1,39 +1,27 @@
 """The Results tab: headline, controls, table and figures, all from records."""
 
-import html
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import gradio as gr
 
 from app.controls import texts, told
-from app.errors import in_words, shown_to_user, warn
-from app.events import ON_PAGE
-from app.links import Link, add_copy_button, keep_in_address
+from app.errors import shown_to_user
+from app.links import add_copy_button, keep_in_address, open_link
 from app.plot_style import for_page
-from app.results.actions import begin, control, table_selections
+from app.results.actions import begin, control
 from app.results.api import build_api
-from app.results.choices import MOST_AVERAGED, ResultsChoice
-from app.results.data import EVERY_CORPUS, choose, corpora
+from app.results.choices import CURVES, MOST_AVERAGED, ResultsChoice, read_link
+from app.results.data import EVERY_CORPUS, choose
 from app.results.figures import draw
-from app.results.files import write_figure, write_table
 from app.results.tables import COLUMNS, TYPES
+from app.results.transfers import HERE, add_downloads, build_upload_section
 from app.results.uploads import NOTHING, Uploads
-from app.results.words import uploaded_html
-from training.results.groups import RunGroup, Unit
-from training.results.rows import Source
-from training.results.selection import Against, Selection
-from training.results.views import FIGURES
+from training.results.selection import Selection
 from training.results.views.curves import curves_view
 from training.results.views.losses import parameters_view
 
-# Tables and figures of all visitors: two at a time.
-HERE: dict[str, Any] = {**ON_PAGE, "concurrency_id": "results", "concurrency_limit": 2}
-# The link has its address a moment after the event ends.
-PRESS = "() => setTimeout(() => document.querySelector('#results-file').click(), 80)"
-CURVES = ["validation", "training"]
 TITLES = {
     "loss": "Loss by model, with 95 % interval and seeds",
     "loss_against_parameters": "Loss against what a model costs",
@@ -83,13 +71,13 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
         )
     models = gr.CheckboxGroup(first.models, value=first.chosen, label="Models", elem_id="results-models")
     published = gr.HTML(elem_id="results-published", visible=False)
-    plots, pdfs, data = {}, {}, {}
+    plots, files = {}, {}
 
     def figure(name: str) -> None:
         plots[name] = gr.Plot(label=TITLES[name], elem_id=f"results-{name}", elem_classes="figure")
         with gr.Row(elem_classes="figure-files"):
-            pdfs[name] = gr.Button("PDF", size="sm", elem_id=f"results-{name}-pdf")
-            data[name] = gr.Button("CSV", size="sm", elem_id=f"results-{name}-csv")
+            for form in ("pdf", "csv"):
+                files[name, form] = gr.Button(form.upper(), size="sm", elem_id=f"results-{name}-{form}")
 
     figure("loss_against_parameters")
     against = gr.Radio(
@@ -134,11 +122,7 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
             for name in pair:
                 with gr.Column(min_width=320):
                     figure(name)
-    with gr.Accordion("Compare with your own runs", open=False, elem_id="results-upload"):
-        upload = gr.File(label="Your runs.jsonl, as `python -m training train` writes it", file_types=[".jsonl"])
-        upload_note = gr.HTML(elem_id="results-upload-note")
-    # Browsers download what a link points to: buttons put a file behind this one and press it.
-    file = gr.DownloadButton("File", visible="hidden", elem_id="results-file")
+    build_upload_section(uploads, uploaded)
 
     def update(
         request: gr.Request,
@@ -162,11 +146,8 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
         # The list of models follows the recipe: labels of another recipe's list say nothing about this one.
         mine = labels if listed[0] == name else None
         if listed[0] is None:
-            try:
-                link = Link(dict(request.query_params), "results")
-                place, name, mine, *asked = read_link(link, board.groups, name, asked)
-            except ValueError as error:
-                warn(error)
+            read = partial(read_link, groups=board.groups, recipe=name, others=asked)
+            place, name, mine, *asked = open_link(request, "results", read)
         wanted, every, loss_of, points, counted_in, cost = asked
         choice = ResultsChoice.of_controls(wanted, loss_of, points, counted_in, cost)
         chosen = control(board.groups, name, place, mine, show_uploaded=upload_name != listed[1])
@@ -198,18 +179,6 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     def draw_costs(*values: Any) -> Any:
         return for_page(draw(parameters_view(selected(*values))), "loss_against_costs")
 
-    def take(request: gr.Request, given: dict[str, Any] | None) -> tuple[str, str]:
-        visitor = str(request.session_hash)
-        if given is None:
-            uploads.forget(visitor)
-            return NOTHING, ""
-        try:
-            name, records = uploads.take(visitor, Path(given["path"]))
-        except ValueError as error:
-            # Beside the file it stays readable until another is chosen.
-            return NOTHING, f'<p class="finding"><em>This file cannot be used.</em> {html.escape(in_words(error))}</p>'
-        return name, uploaded_html(records)
-
     def selected(
         upload_name: str,
         name: str | None,
@@ -218,13 +187,6 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
     ) -> Selection:
         choice = ResultsChoice.of_controls(*how)
         return choose(uploads.board(upload_name).groups, name, texts("models", labels), **choice.fields())
-
-    def save_table(form: str, place: str, every: bool, *values: Any) -> str:
-        selections = table_selections(selected(*values), every, place)
-        return str(write_table(selections, form, Path(file.GRADIO_CACHE)))
-
-    def save_figure(figure: str, form: str, *values: Any) -> str:
-        return str(write_figure(selected(*values), figure, form, Path(file.GRADIO_CACHE)))
 
     others = [source, every_recipe, which, window, unit, against]
     names = ("show", "all", "curve", "smoothing", "unit", "against")
@@ -261,49 +223,5 @@ def build_results_tab(tab: gr.Tab, uploads: Uploads) -> None:
             trigger_mode="always_last",
             show_progress="hidden",
         )
-    upload.change(
-        take,
-        upload,
-        [uploaded, upload_note],
-        api_name="upload_records",
-        # With it, Gradio would leave an empty file behind.
-        preprocess=False,
-        **HERE,
-        show_progress="hidden",
-    )
-    for button, form, name in ((table_csv, "csv", "table_csv"), (table_latex, "tex", "table_latex")):
-        _download(button, partial(save_table, form), [corpus, every_recipe, *selection], file, name)
-    for name in FIGURES:
-        for button, form in ((pdfs[name], "pdf"), (data[name], "csv")):
-            _download(button, partial(save_figure, name, form), selection, file, f"{name}_{form}")
-
-
-def read_link(link: Link, groups: Sequence[RunGroup], recipe: str | None, others: Sequence[Any]) -> list[Any]:
-    """Corpus, recipe, models (None for those to begin with) and the other controls, as a link asks for them.
-
-    Args:
-        recipe: Without one in the link.
-        others: Source, all recipes, curve, smoothing, unit and cost without any in the link.
-    """
-    source, every, curve, window, unit, cost = others
-    name = link.one_of("recipe", recipe, [each.name for each in groups])
-    labels = next((each.labels for each in groups if each.name == name), ())
-    return [
-        link.one_of("corpus", EVERY_CORPUS, corpora(groups)),
-        name,
-        link.some_of("models", None, labels),
-        link.one_of("show", source, get_args(Source)),
-        link.one_of("all", str(every).lower(), ("true", "false")) == "true",
-        link.one_of("curve", curve, CURVES),
-        link.number("smoothing", window, 1, MOST_AVERAGED),
-        link.one_of("unit", unit, get_args(Unit)),
-        link.one_of("against", cost, get_args(Against)),
-    ]
-
-
-def _download(button: gr.Button, save: Any, inputs: list, file: gr.DownloadButton, api_name: str) -> None:
-    """Let a button make a file and hand it to the browser."""
-    made = button.click(
-        shown_to_user(save), inputs, file, api_name=api_name, show_progress="hidden", preprocess=False, **HERE
-    )
-    made.success(None, None, None, js=PRESS, api_name=f"{api_name}_pressed", api_visibility="private")
+    tables = {"csv": table_csv, "tex": table_latex}
+    add_downloads(tables, files, selected, selection, [corpus, every_recipe])

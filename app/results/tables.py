@@ -51,16 +51,14 @@ TYPES: list[Any] = ["str" if each.digits is None else "number" for each in _SHOW
 OF_A_DEVICE = ("ms/step", "Memory (MB)")
 
 
-def table_rows(selections: Sequence[Selection]) -> list[list[Any]]:
-    """A line per model and source, rounded for readers; what was not measured is left empty."""
-    return [[column.value(row) for column in _columns(row.group.unit)] for row in _rows(selections)]
-
-
 def dressed_table(selections: Sequence[Selection]) -> dict[str, Any]:
-    """The same as Gradio's table takes it: fixed decimals, and the best of what was measured in bold."""
-    rows, values = _rows(selections), table_rows(selections)
+    """A line per model and source as Gradio's table takes it, rounded for readers, and the best measured in bold.
+
+    What was not measured is left empty.
+    """
+    values = [[column.value(row) for column in _columns(row.group.unit)] for row in _rows(selections)]
     best = best_values(selections)
-    styles = [[BEST if (place, name) in best else "" for name in COLUMNS] for place in range(len(rows))]
+    styles = [[BEST if (place, name) in best else "" for name in COLUMNS] for place in range(len(values))]
     return {
         "headers": list(COLUMNS),
         "data": values,

@@ -2,28 +2,21 @@
 
 import secrets
 import threading
+from functools import partial
 from pathlib import Path
 
-from tipshare.checkpoint import Checkpoint, read_folder
-from tipshare.model.language_model import LanguageModel
+from app.shelf.store import Kept
+from tipshare.checkpoint import read_folder
 
 
-class Own:
-    """A checked checkpoint folder, whose weights are read on first use."""
+class Own(Kept):
+    """A checkpoint folder, which is read and checked at once."""
 
     def __init__(self, folder: Path, title: str) -> None:
-        self.checkpoint: Checkpoint = read_folder(folder)
         # Unique among all visitors: what is kept by the name of a model never mixes two of them.
-        self.name = f"{title}-{secrets.token_hex(8)}"
+        super().__init__(f"{title}-{secrets.token_hex(8)}", partial(read_folder, folder))
         self.title = title
-        self._lock = threading.Lock()
-        self._model: LanguageModel | None = None
-
-    def load(self) -> LanguageModel:
-        with self._lock:
-            if self._model is None:
-                self._model = self.checkpoint.load("float32")
-            return self._model
+        self.open()
 
 
 class OwnModels:

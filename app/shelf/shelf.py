@@ -6,12 +6,12 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.shelf.compiled import CompiledCode
 from app.shelf.listing import Entry, Listing
 from app.shelf.own import OwnModels
-from app.shelf.store import ModelStore
+from app.shelf.store import Kept, ModelStore
 from tipshare.checkpoint import Checkpoint, list_bundled
 from tipshare.checkpoint.layout import CONFIG, RECORD
 from tipshare.checkpoint.locate import bundle_folder
@@ -22,14 +22,6 @@ HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII
 MOST_ADDED = 8
 MOST_VISITORS = 2_000
 NOBODY = ""
-
-
-@dataclass
-class _Lists:
-    """The names that every visitor added."""
-
-    guard: threading.Lock = field(default_factory=threading.Lock)
-    added: OrderedDict[str, list[str]] = field(default_factory=OrderedDict)
 
 
 class ModelShelf:
@@ -46,7 +38,10 @@ class ModelShelf:
         """
         self.use_login = use_login
         self._store = ModelStore(use_login=use_login)
-        self._lists = _Lists()
+        self._code = CompiledCode()
+        self._guard = threading.Lock()
+        # The names that every visitor added.
+        self._added: OrderedDict[str, list[str]] = OrderedDict()
         self._own = OwnModels()
         self._visitor = NOBODY
 
@@ -58,8 +53,8 @@ class ModelShelf:
 
     def names(self) -> list[str]:
         """Bundled models, ordered by kind, then those that the visitor added, then the visitor's own."""
-        with self._lists.guard:
-            added = list(self._lists.added.get(self._visitor, ()))
+        with self._guard:
+            added = list(self._added.get(self._visitor, ()))
         added = [name for name in added if self._store.has(name)]
         return [*sorted(list_bundled(), key=_bundled_order), *added, *self._own.names(self._visitor)]
 
@@ -67,7 +62,7 @@ class ModelShelf:
         """Put a model on the visitor's shelf by its Hub id or bundled name; returns the name to `get` it by."""
         source = _checked(source).strip()
         if source in list_bundled():
-            self._store.open(source)
+            self._store.find(source).open()
             return source
         if not HUB_ID.fullmatch(source):
             bundled = ", ".join(sorted(list_bundled(), key=_bundled_order)) or "none"
@@ -75,17 +70,17 @@ class ModelShelf:
                 f"{source[:80]!r} is neither a Hub id of the form organisation/name nor a bundled model ({bundled})"
             )
         self._store.fetch(source)
-        with self._lists.guard:
-            kept = [name for name in self._lists.added.pop(self._visitor, []) if name != source]
-            self._lists.added[self._visitor] = [*kept, source][-MOST_ADDED:]
-            while len(self._lists.added) > MOST_VISITORS:
-                self._lists.added.popitem(last=False)
+        with self._guard:
+            before = [name for name in self._added.pop(self._visitor, []) if name != source]
+            self._added[self._visitor] = [*before, source][-MOST_ADDED:]
+            while len(self._added) > MOST_VISITORS:
+                self._added.popitem(last=False)
         return source
 
     def forget(self) -> None:
         """The visitor is gone. Models that nobody uses are dropped when others need the room."""
-        with self._lists.guard:
-            self._lists.added.pop(self._visitor, None)
+        with self._guard:
+            self._added.pop(self._visitor, None)
 
     def put(self, folder: Path, title: str) -> str:
         """Put a checkpoint of the visitor's own on their shelf; returns the name to `get` it by."""
@@ -125,26 +120,30 @@ class ModelShelf:
 
     def describe(self, name: str) -> Listing:
         """What is known of a model without reading its weights."""
-        name = _checked(name)
-        own = self._own.find(self._visitor, name)
-        checkpoint = own.checkpoint if own else self._store.open(self._known(name))
-        return Listing(name, self.label(name), checkpoint.config, checkpoint.record)
+        return self._describe(self._find(name))
 
     def get(self, name: str) -> Entry:
         """A model that is ready to run; its weights are read the first time."""
-        listing = self.describe(name)
-        own = self._own.find(self._visitor, name)
-        model = own.load() if own else self._store.load(name)
-        return Entry(name, listing.label, listing.config, listing.record, model)
+        kept = self._find(name)
+        listing = self._describe(kept)
+        self._code.make_room()
+        return Entry(name, listing.label, listing.config, listing.record, kept.load())
 
-    def _known(self, name: str) -> str:
+    def _find(self, name: str) -> Kept:
+        own = self._own.find(self._visitor, _checked(name))
+        if own is not None:
+            return own
         names = self.names()
         if name not in names:
             raise ValueError(
-                f"there is no model {str(name)[:80]!r} on the shelf; there are {', '.join(names) or 'none'}. "
+                f"there is no model {name[:80]!r} on the shelf; there are {', '.join(names) or 'none'}. "
                 "Models from the Hub are loaded at the top of the page, by each visitor"
             )
-        return name
+        return self._store.find(name)
+
+    def _describe(self, kept: Kept) -> Listing:
+        checkpoint = kept.open()
+        return Listing(kept.name, self.label(kept.name), checkpoint.config, checkpoint.record)
 
     def _opened(self, name: str) -> Checkpoint | None:
         own = self._own.find(self._visitor, name)

@@ -5,9 +5,10 @@ import tempfile
 import threading
 import weakref
 from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from app.shelf.compiled import CompiledCode
 from app.shelf.limits import MOST_KEPT_BYTES, MOST_WEIGHTS, check_demand
 from tipshare.checkpoint import Checkpoint, list_bundled, open_checkpoint, read_folder
 from tipshare.checkpoint.layout import LARGEST_JSON
@@ -22,43 +23,33 @@ class Kept:
     What is dropped from the store while it loads lives on only for those who wait for it.
     """
 
-    def __init__(self, name: str, folder: Path | None) -> None:
-        """A checkpoint that is not open yet; `folder` is where its download goes, None for a bundled one."""
+    def __init__(self, name: str, find: Callable[[], Checkpoint], folder: Path | None = None) -> None:
+        """A checkpoint that is not open yet; `folder` is where its download goes, if it has one."""
         self.name, self.folder = name, folder
-        self.size = 0
+        # Set once it is open.
+        self.checkpoint: Checkpoint | None = None
+        self._find = find
         self._lock = threading.Lock()
-        self._checkpoint: Checkpoint | None = None
         self._model: LanguageModel | None = None
 
-    def open(self, use_login: bool) -> Checkpoint:
-        with self._lock:
-            if self._checkpoint is None:
-                self._checkpoint = self._find(use_login)
-            return self._checkpoint
+    @property
+    def size(self) -> int:
+        """Bytes on disk and in memory, where weights that are stored as float32 are those of the file."""
+        return 4 * count_parameters(self.checkpoint.shapes).total if self.checkpoint else 0
 
-    def load(self, use_login: bool) -> LanguageModel:
-        checkpoint = self.open(use_login)
+    def open(self) -> Checkpoint:
+        with self._lock:
+            if self.checkpoint is None:
+                self.checkpoint = self._find()
+            return self.checkpoint
+
+    def load(self) -> LanguageModel:
+        checkpoint = self.open()
         with self._lock:
             if self._model is None:
                 # bfloat16 is for small files; on a CPU, float32 is faster and more exact.
                 self._model = checkpoint.load("float32")
             return self._model
-
-    def _find(self, use_login: bool) -> Checkpoint:
-        if self.folder is None:
-            return read_folder(bundle_folder() / self.name, "bundle")
-        # With a revision, the name is never taken for a local folder.
-        checkpoint = open_checkpoint(
-            self.name,
-            revision="main",
-            cache_dir=self.folder,
-            token=None if use_login else False,
-            most_bytes=MOST_WEIGHTS + LARGEST_JSON,
-        )
-        check_demand(self.name, checkpoint)
-        # On disk and in memory, where weights that are stored as float32 are those of the file.
-        self.size = 4 * count_parameters(checkpoint.shapes).total
-        return checkpoint
 
 
 class ModelStore:
@@ -66,7 +57,6 @@ class ModelStore:
 
     def __init__(self, *, use_login: bool = False) -> None:
         self._use_login = use_login
-        self._code = CompiledCode()
         self._guard = threading.Lock()
         self._bundled: dict[str, Kept] = {}
         # The one that was used last comes last.
@@ -83,40 +73,45 @@ class ModelStore:
         """A checkpoint that is open already; nothing is opened for it."""
         with self._guard:
             kept = self._bundled.get(name) or self._fetched.get(name)
-        return None if kept is None else kept._checkpoint
+        return None if kept is None else kept.checkpoint
 
     def fetch(self, name: str) -> None:
         """Download and open a checkpoint from the Hub, unless it is here."""
         with self._guard:
             kept = self._fetched.get(name)
             if kept is None:
-                kept = self._fetched[name] = Kept(name, Path(tempfile.mkdtemp(dir=self._folder)))
+                folder = Path(tempfile.mkdtemp(dir=self._folder))
+                kept = self._fetched[name] = Kept(name, partial(self._download, name, folder), folder)
             self._fetched.move_to_end(name)
         try:
-            kept.open(self._use_login)
+            kept.open()
         except BaseException:
             self._drop(kept)
             raise
         self._make_room(kept)
 
-    def open(self, name: str) -> Checkpoint:
-        """A checkpoint that is bundled or was fetched."""
-        return self._find(name).open(self._use_login)
-
-    def load(self, name: str) -> LanguageModel:
-        """The model of such a checkpoint."""
-        self._code.make_room()
-        return self._find(name).load(self._use_login)
-
-    def _find(self, name: str) -> Kept:
+    def find(self, name: str) -> Kept:
+        """What is bundled or was fetched."""
         bundled = name in list_bundled()
         with self._guard:
             if bundled:
-                return self._bundled.setdefault(name, Kept(name, None))
+                return self._bundled.setdefault(name, Kept(name, partial(_read_bundled, name)))
             if name not in self._fetched:
                 raise ValueError(f"{name} was dropped to make room for other models: load it again")
             self._fetched.move_to_end(name)
             return self._fetched[name]
+
+    def _download(self, name: str, folder: Path) -> Checkpoint:
+        # With a revision, the name is never taken for a local folder.
+        checkpoint = open_checkpoint(
+            name,
+            revision="main",
+            cache_dir=folder,
+            token=None if self._use_login else False,
+            most_bytes=MOST_WEIGHTS + LARGEST_JSON,
+        )
+        check_demand(name, checkpoint)
+        return checkpoint
 
     def _make_room(self, newest: Kept) -> None:
         """Drop what was used least recently, until the rest is small enough."""
@@ -136,3 +131,7 @@ class ModelStore:
         # Weights that somebody still reads from a mapped file stay readable.
         if kept.folder is not None:
             shutil.rmtree(kept.folder, ignore_errors=True)
+
+
+def _read_bundled(name: str) -> Checkpoint:
+    return read_folder(bundle_folder() / name, "bundle")

@@ -8,9 +8,9 @@ from typing import Any
 import gradio as gr
 
 from app.controls import as_linked
-from app.errors import shown_to_user, warn
+from app.errors import shown_to_user
 from app.events import CHECKED, ON_PAGE, QUICK
-from app.links import Link, add_copy_button, keep_in_address
+from app.links import Link, add_copy_button, keep_in_address, open_link
 from app.plot_style import for_page, place_for
 from app.shelf import ModelShelf
 from app.train.actions import TrainActions, View
@@ -95,11 +95,7 @@ def build_train_tab(demo: gr.Blocks, shelf: ModelShelf, archives: Path) -> None:
 
     def fill(request: gr.Request) -> list[Any]:
         """The controls as a link asks for them."""
-        try:
-            return as_linked(read_link(Link(dict(request.query_params), "train")), read_link(Link({}, "train")))
-        except ValueError as error:
-            warn(error)
-            return [gr.skip()] * 6
+        return as_linked(open_link(request, "train", read_link), read_link(Link({}, "train")))
 
     defaults = {"kind": kind, "choice": choice, "source": source, "steps": steps, "width": width, "seed": seed}
     for name, control in defaults.items():

@@ -35,7 +35,7 @@ def test_an_upload_is_shown_and_forgotten(address, uploads, shelf, tmp_path):
     assert len(uploads._kept) == 1
     assert [path for path in Path(tmp_path / "gradio").rglob("*") if path.name == "runs.jsonl"] == []
     mine = shelf.of(client.session_hash)
-    mine._lists.added[client.session_hash] = ["org/fetched"]
+    mine._added[client.session_hash] = ["org/fetched"]
     client.close()
-    while uploads._kept or client.session_hash in mine._lists.added:
+    while uploads._kept or client.session_hash in mine._added:
         time.sleep(0.05)

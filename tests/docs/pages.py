@@ -11,7 +11,7 @@ OUTSIDE = ("README.md", "CONTRIBUTING.md", "app/about/use.md")
 TUTORIALS = "docs/tutorials"
 
 _FENCE = re.compile(r"^```(?P<language>\w+)(?P<mark>[^\n]*)\n(?P<code>.*?)^```", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"`((?:python -m (?:tipshare|training|app)|tipshare|make|pip) [^`]+)`")
+_INLINE = re.compile(r"`((?:python -m (?:tipshare|training|tests\.load)|tipshare|make|pip) [^`]+)`")
 
 
 class Block(NamedTuple):

@@ -45,7 +45,7 @@ ADDED: dict[str, dict[str, str]] = {
     "training finetune": {"--set": "num_steps=2 warmup_steps=0 evaluation_windows=2"},
     "training evaluate": {"--corpus": "builtin", "--splits": "valid"},
     "tipshare generate": {"--max-bytes": "5"},
-    "app.load": {"--clients": "2", "--hostile": "0", "--seconds": "1", "--length": "5"},
+    "tests.load": {"--clients": "2", "--hostile": "0", "--seconds": "1", "--length": "5"},
 }
 # Answers as the benchmarks' torch programs do, with a fixed time for everything.
 STAND_IN = """#!{python}
@@ -115,7 +115,7 @@ def build_scene(folder: Path, hub: LoopbackHub, address: str = "") -> Scene:
 
 
 def copy_checkout(folder: Path) -> None:
-    """The files of the project that a checkout has, for commands to read and write; without tests and checkpoints."""
+    """The files of the project that a checkout has, for commands to read and write; of the tests the crowd alone."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -126,7 +126,8 @@ def copy_checkout(folder: Path) -> None:
     for name in filter(None, listed.stdout.split("\0")):
         source, target = ROOT / name, folder / name
         is_checkpoint = source.parent.parent == ROOT / "checkpoints" and source.parent.name in KINDS
-        if source.is_file() and not name.startswith("tests/") and not is_checkpoint:
+        is_test = name.startswith("tests/") and not name.startswith(("tests/__init__.py", "tests/load/"))
+        if source.is_file() and not is_test and not is_checkpoint:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
 

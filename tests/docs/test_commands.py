@@ -88,7 +88,7 @@ def test_a_command_in_a_sentence_knows_its_verb_and_flags(page, scene):
 
 def test_a_flag_in_a_sentence_is_one_of_training_or_of_the_crowd(scene):
     shown = "".join(show_help(scene, "training", verb) for verb in ("train", "sweep", "finetune", "report"))
-    shown += show_help(scene, "app.load")
+    shown += show_help(scene, "tests.load")
     found = {flag for page in pages() for flag in mentioned_flags(page)}
     assert "--data-dir" in found
     for flag in found:

@@ -201,6 +201,9 @@ def test_bad_choices_are_answered_in_words(actions):
         actions.views("standard", None, "up", "sideways", "value")
     with pytest.raises(ValueError, match="colour='pink' is not one of value, difference"):
         actions.views("standard", None, "up", "value", "pink")
+    with pytest.raises(ValueError, match="prompt=5 must be a text"):
+        actions.follow("standard", None, 5)
+    assert "predicts" in actions.follow("standard", None, None)[0]
     assert set(ORDERS.values()) == {"stored", "value", "change"}
     assert set(COLOURS.values()) == {"value", "difference"}
 

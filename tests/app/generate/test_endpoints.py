@@ -142,6 +142,8 @@ def test_results_are_data(client):
         (["../../etc"], "/load_model", "is neither a Hub id of the form organisation/name nor a bundled model"),
         (["<img src=x>"], "/load_model", "&lt;img src=x&gt;"),
         (["no-such/model"], "/load_model", "Cannot fetch no-such/model"),
+        (["published-1000", 5], "/results", "Models=5 must be a list of texts"),
+        ([None], "/load_from_hub", "'' is neither a Hub id"),
     ],
 )
 def test_errors_are_words(client, arguments, endpoint, message):

@@ -143,6 +143,13 @@ def test_a_run_in_line_that_is_stopped_never_begins_and_the_page_is_told():
     assert runs.stop("me") is None  # nothing is left to stop
 
 
+def test_nothing_is_kept_of_a_program_whose_run_is_over():
+    runs = Runs()
+    with runs.begin("program"):
+        pass
+    assert not runs._latest
+
+
 def test_an_empty_page_has_nothing_to_stop(shelf):
     actions = GenerateActions(shelf, Runs())
     actions.clear("me")

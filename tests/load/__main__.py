@@ -1,4 +1,4 @@
-"""`python -m app.load http://127.0.0.1:7860`: a crowd of visitors on a running page, some of whom misbehave.
+"""`python -m tests.load http://127.0.0.1:7860`: a crowd of visitors on a running page, some of whom misbehave.
 
 Every visitor makes visits until the time is over. The report has failures and latencies for each kind of visitor, and
 the server's memory over time, and when it came to rest, if its process is given. The exit code is 1 after a failure, if
@@ -9,8 +9,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from app.load.crowd import KINDS, run_crowd
-from app.load.tally import print_report, write_record
+from tests.load.crowd import KINDS, run_crowd
+from tests.load.tally import print_report, write_record
 
 
 def read_mix(text: str) -> dict[str, int]:
@@ -26,7 +26,7 @@ def read_mix(text: str) -> dict[str, int]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Parse the command line, run the crowd, print the report."""
-    parser = argparse.ArgumentParser(prog="python -m app.load", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
     parser.add_argument("address", nargs="?", default="http://127.0.0.1:7860", help="(default %(default)s)")
     parser.add_argument("--clients", type=int, default=28, help="visitors who mean well (default %(default)s)")
     parser.add_argument(

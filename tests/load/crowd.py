@@ -4,8 +4,8 @@ import threading
 import time
 from collections.abc import Mapping
 
-from app.load.tally import Tally, memory_mb, seconds_until_rest
-from app.load.visitors import GOOD, HOSTILE, ON_REQUEST, RefusedError, Visit, Visitor
+from tests.load.tally import Tally, memory_mb, seconds_until_rest
+from tests.load.visitors import GOOD, HOSTILE, ON_REQUEST, RefusedError, Visit, Visitor
 
 # Kinds of visitors who mean well.
 KINDS = {**GOOD, **ON_REQUEST}
