@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -20,12 +21,13 @@ SIZES = {
     "state_dim": 8,
     "time_frequencies": 4,
     "time_dim": 8,
+    "gate_start": 2.0,
 }
 
 
-def build_tiny_model(kind: str, *, seed: int = 0) -> tipshare.LanguageModel:
+def build_tiny_model(kind: str, *, seed: int = 0, **changes: Any) -> tipshare.LanguageModel:
     """A model with random weights that nearly always writes printable ASCII, which any browser has a font for."""
-    model = fill(tipshare.KINDS[kind](**SIZES), seed)
+    model = fill(tipshare.KINDS[kind](**{**SIZES, **changes}), seed)
     side = np.full(256, -1.0, np.float32)
     side[32:127] = 1.0
     # One unit of the last norm is always large, and the head reads from it whether a byte is printable.

@@ -35,9 +35,10 @@ def muon_dimensions(model: LanguageModel) -> tuple[Any, Any]:
         if isinstance(node, StepSize) and node.weight is not None:
             return dataclasses.replace(nothing, weight=_matrix(node.weight, node.weight.axes[-2:-1]))
         if isinstance(node, Generated) and isinstance(node.template, Linear):
-            base = _matrix(node.arrays["weight"].base, node.template.In)
-            weight = dataclasses.replace(nothing.arrays["weight"], base=base)
-            return dataclasses.replace(nothing, arrays={**nothing.arrays, "weight": weight})
+            base = node.arrays["weight"].base
+            if base is not None:
+                weight = dataclasses.replace(nothing.arrays["weight"], base=_matrix(base, node.template.In))
+                return dataclasses.replace(nothing, arrays={**nothing.arrays, "weight": weight})
         return nothing
 
     def is_part(node: Any) -> bool:

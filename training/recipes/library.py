@@ -88,6 +88,7 @@ RECIPES: dict[str, Recipe] = {
         save_every=1_000,
         sample_every=5_000,
         model={**SHOWCASE.model, "hidden_dim": 512, "num_heads": 8, "num_layers": 8},
+        by_model={**TUNED.by_model, "standard": SHOWCASE.by_model["standard"]},
         variants={},
     ),
     "shakespeare-cpu": _SHAKESPEARE_CPU,

@@ -10,11 +10,13 @@ from app.gates.actions import LONGEST_PROMPT, NO_MODEL, GateActions
 from app.gates.arrays import DepthViews, trained_depths, untrained_stretches
 from app.gates.depth_figures import _short
 from app.gates.figures import COLOURS, ORDERS, order_units
-from app.gates.words import byte_label
+from app.gates.words import byte_label, scales_in_words
 from app.places import MEANINGS, NAMES
 from app.plot_style import NEUTRAL
 from app.shelf import Listing, ModelShelf, ViewCache
+from tests.app.models import build_tiny_model
 from tests.training.results.factory import make_record
+from tipshare.analysis.units import units_at
 from tipshare.model.depth import turns_of_time
 
 MLP_PLACES = ("attention_in", "attention_out", "up", "down")
@@ -87,6 +89,12 @@ def test_gates_and_norms_side_by_side_have_a_scale_each(actions):
     assert "A gate of 1 lets its unit pass, 0 mutes it. Grey is 0.88, where gates start before training" in views.words
     assert "; or 1, the mean along depth, where there are no gates. Blue lies above it, orange below." in views.words
     assert views.words.count("Grey is") == 1
+
+
+def test_gates_that_start_at_different_values_have_a_grey_each():
+    early, late = (units_at(build_tiny_model("time-indexed-mlp", gate_start=start), 0.5) for start in (0.0, 2.0))
+    (_, words) = scales_in_words([early, late, late], "value")
+    assert words.startswith("Grey is 0.50, where gates start before training; or 0.88, where gates start")
 
 
 def test_norms_are_not_sorted_by_a_mean_that_is_1_for_all(actions):
