@@ -9,6 +9,7 @@ from typing import Any
 from tipshare.checkpoint.locate import bundle_folder
 from tipshare.config import KINDS
 from training.results.groups import RunGroup, Unit, group_records
+from training.results.leading import is_leading
 from training.results.records import RunRecord, read_records
 from training.results.selection import Selection
 from training.results.summaries import summarise_group
@@ -74,10 +75,10 @@ def has_yours(group: RunGroup) -> bool:
 
 
 def default_group(groups: Sequence[RunGroup]) -> RunGroup | None:
-    """The group to begin with: the most of the four kinds, then the most runs."""
+    """The group to begin with: the most of the four kinds, then the protocol that README leads with, then most runs."""
 
-    def worth(group: RunGroup) -> tuple[int, int]:
-        return sum(kind in group.labels for kind in KINDS), sum(map(len, group.runs.values()))
+    def worth(group: RunGroup) -> tuple[int, bool, int]:
+        return sum(kind in group.labels for kind in KINDS), is_leading(group), sum(map(len, group.runs.values()))
 
     return max(groups, key=worth, default=None)
 

@@ -25,7 +25,7 @@ def leading_group(records: Sequence[RunRecord]) -> RunGroup:
     test.
     """
     tuned = find_group(usual_runs(records), TUNED)
-    return tuned if tuned and _can_be_compared(tuned) else published_group(records)
+    return tuned if tuned and is_leading(tuned) else published_group(records)
 
 
 def published_group(records: Sequence[RunRecord]) -> RunGroup:
@@ -38,7 +38,8 @@ def kinds_alone(group: RunGroup) -> RunGroup:
     return replace(group, runs={label: runs for label, runs in group.runs.items() if label == group.kind_of(label)})
 
 
-def _can_be_compared(group: RunGroup) -> bool:
+def is_leading(group: RunGroup) -> bool:
+    """Whether these are runs of the tuned protocol that can be compared."""
     seeds = {label: {run.seed for run in runs} for label, runs in kinds_alone(group).runs.items()}
     plain = seeds.pop(BASELINE, set())
-    return any(len(plain & each) >= FEWEST_SEEDS for each in seeds.values())
+    return group.name == TUNED and any(len(plain & each) >= FEWEST_SEEDS for each in seeds.values())

@@ -17,6 +17,7 @@ from app.results.words import uploaded_html
 from tests.training.results.factory import make_record, published_records, runs
 from training.recipes.library import RECIPES
 from training.results.formatting import show_mean
+from training.results.leading import leading_group
 from training.results.naming import title_of_group
 from training.results.records import write_records
 from training.results.views import FIGURES
@@ -354,6 +355,15 @@ def test_controls_offer_what_fits_the_corpus_and_fall_back(groups):
     assert [name for _, name in control(other, "published-1000", "builtin", None).groups] == ["small"]
     assert control(other, "published-1000", "builtin", None).group == "small"
     assert default_group(()) is None
+
+
+def test_the_page_begins_with_what_the_readme_begins_with():
+    tuned = [make_record(kind, seed, recipe="tuned-1000") for kind in KINDS for seed in (42, 123)]
+    # The published protocol has more seeds.
+    both = [*published_records(), *tuned]
+    assert default_group(groups_of(both)).name == leading_group(both).name == "tuned-1000"
+    too_few = [*published_records(), *(each for each in tuned if each.seed == 42)]
+    assert default_group(groups_of(too_few)).name == leading_group(too_few).name == "published-1000"
 
 
 def test_uploaded_runs_of_another_recipe_are_shown_at_once():
