@@ -287,8 +287,8 @@ class TimeIndexedMlpConfig(ModelConfig):
     weights: str = _weights("gated")
     mlp_ratio: float = 1.0
     use_bias: bool = False
-    # In the middle of what a sigmoid can be, a gate can open as far as it can close. From 2, where most are open, this
-    # kind is 0.017 nats worse when trained at drawn depths (one seed, checkpoints/runs.jsonl); the state space is not.
+    # In the middle of what a sigmoid can be, a gate can open as far as it can close. From 2, where most are open, runs
+    # of this kind end higher, and those of the state space do not: docs/results/trials.md has both, one seed each.
     gate_start: float = field(default=0.0, metadata={"least": -math.inf})
 
 
