@@ -59,8 +59,8 @@ SHOWCASE = replace(
         **TUNED.by_model,
         # A model with weights of its own in every layer has one depth.
         "standard": {**TUNED.by_model["standard"], "depth_steps": (), "depth_weights": ()},
-        # The bundled checkpoints of this kind and of the MLP are older than what tuned-1000 has for them. Whoever trains
-        # them anew takes this out, and the start of the gates below.
+        # The bundled checkpoints of this kind and of the MLP are older than what tuned-1000 has for them. Once they are
+        # trained anew, this and the start of the gates below can go.
         "neural-ode": {"optimizer": "adamw", "learning_rate": 5e-4},
     },
     variants={
