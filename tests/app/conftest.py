@@ -4,9 +4,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.shelf import ModelShelf
+from app.shelf import ModelShelf, compiled
 from tests.app.models import save_tiny_models
 from tests.app.server import Server, running_demo
+
+
+@pytest.fixture(scope="session", autouse=True)
+def keep_compiled_code() -> Iterator[None]:
+    """A process of tests has compiled more programs than the demo ever does, and goes on needing them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "MOST_PROGRAMS", 10**9)
+        yield
 
 
 @pytest.fixture(scope="session")

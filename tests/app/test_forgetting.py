@@ -16,6 +16,7 @@ from training.results.records import write_records
 @pytest.fixture
 def address(shelf, uploads, tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "gradio"))
+    monkeypatch.setenv("GRADIO_HEARTBEAT_INTERVAL", "0.1")  # how soon it is noticed that a visitor has left
     demo = build_demo(shelf, uploads=uploads)
     _, address, _ = demo.launch(prevent_thread_lock=True, server_port=None, **launch_settings())
     yield address

@@ -25,6 +25,8 @@ class Connection(BaseHTTPRequestHandler):
     """What every route needs; `trouble` is what goes wrong with the present request."""
 
     protocol_version = "HTTP/1.1"
+    # Answers go out in two pieces: without this, the second waits 40 ms for the client to acknowledge the first.
+    disable_nagle_algorithm = True
     server: Any
     trouble: Trouble | None = None
 
