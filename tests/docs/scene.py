@@ -18,6 +18,8 @@ from tests.compiling import compiler_environment
 from tests.docs.pages import ROOT
 from tests.hub.server import TOKEN, LoopbackHub
 from tipshare import KINDS
+from training.results.leading import PUBLISHED, TUNED
+from training.results.records import read_records, write_records
 
 # A copy of the folder `checkpoints`, from before any command.
 PRISTINE = "pristine"
@@ -103,6 +105,7 @@ def build_scene(folder: Path, hub: LoopbackHub, address: str = "") -> Scene:
     """Set everything up; `folder` is new."""
     save_tiny_models(folder / "checkpoints")
     copy_checkout(folder)
+    keep_few_records(folder / "checkpoints" / "runs.jsonl")
     with (folder / "training" / "recipes" / "library.py").open("a") as library:
         library.write(SMALL_RECIPES)
     (folder / "texts").mkdir()
@@ -130,6 +133,12 @@ def copy_checkout(folder: Path) -> None:
         if source.is_file() and not is_test and not is_checkpoint:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
+
+
+def keep_few_records(path: Path) -> None:
+    """Those of the two protocols: the figures of every trial would take a minute to draw."""
+    kept = [each for each in read_records(path) if each.recipe in (TUNED, PUBLISHED)]
+    write_records(kept, path)
 
 
 def environment_for(folder: Path, hub: LoopbackHub) -> dict[str, str]:

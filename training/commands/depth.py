@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from tipshare.files import write_bytes, write_text
+from tipshare.files import write_text
 from tipshare.model.depth import SolverName
 from tipshare.validation import check_whole
 from training.commands.options import DataDir, optional
@@ -86,15 +86,14 @@ class Depth:
 def write_depth_report(report: dict[str, Any], folder: Path) -> None:
     """The report as JSON, its table as CSV, and its figures."""
     from training.recipes.recipe import slug
-    from training.report.figures import FORMATS, render
+    from training.report.figures import write_figure
     from training.results.views.depth_reports import depths_table, measured_loss_view, speed_view
 
     stem = f"depth-{slug(report['checkpoint'])}"
     write_text(folder / f"{stem}.json", json.dumps(report, indent=2, allow_nan=False) + "\n")
     write_text(folder / f"{stem}.csv", depths_table(report).to_csv())
     for name, view in (("loss", measured_loss_view(report)), ("speed", speed_view([report]))):
-        for suffix in FORMATS:
-            write_bytes(folder / f"{stem}-{name}.{suffix}", render(view, suffix))
+        write_figure(view, folder / f"{stem}-{name}")
 
 
 def _say(text: str) -> None:

@@ -87,7 +87,7 @@ def draw_plane(view: FigureView[Mark]) -> Figure:
     legend_below(figure, [*handles, *_legend(view.points, is_range=view.is_range)])
     # Ablations of one kind look alike, so they carry their names while there is room.
     named = [mark for mark in view.points if view.has_front and mark.title != title_of(mark.kind)]
-    if len(named) <= MOST_NAMES:
+    if 0 < len(named) <= MOST_NAMES:
         _write_names(figure, axes, named, view.points)
     return figure
 
