@@ -77,7 +77,7 @@ def test_a_run_that_waits_sees_its_place_and_a_text_too_short_is_refused(open_pa
     set_size(first, 600, 32)
     choose(first, "kind", "Time-Indexed MLP")
     first.locator("#train-go").click()
-    expect(first.locator("#train-status")).to_contain_text("compiling")
+    expect(first.locator("#train-status")).to_contain_text("step 100 of 600")
     second.locator("#train-go").click()
     expect(second.locator("#train-status")).to_contain_text("Place 2 in the line: one run is before yours")
     assert second.evaluate("document.documentElement.scrollWidth") <= 390
@@ -93,4 +93,4 @@ def test_a_run_that_waits_sees_its_place_and_a_text_too_short_is_refused(open_pa
     first.context.close()
     second.get_by_label("Python's manual").check()
     second.locator("#train-go").click()
-    expect(second.locator("#train-status")).to_contain_text("compiling")
+    expect(second.locator("#train-status")).to_contain_text("step 100 of")
