@@ -38,6 +38,8 @@ _SMALL = dict(num_steps=3, warmup_steps=0, batch_size=2, length=64, corpus="buil
 _SMALL |= dict(evaluation_windows=2, full_evaluation=(), depth_evaluation=(), sample_every=0)
 _SMALL["model"] = dict(hidden_dim=16, num_heads=2, num_layers=2, state_dim=4, time_dim=4, time_frequencies=2)
 RECIPES.update({name: replace(recipe, **_SMALL) for name, recipe in RECIPES.items()})
+_DRAWN = dict(depth_steps=(2, 3), depth_weights=())
+RECIPES.update({name: replace(recipe, **_DRAWN) for name, recipe in RECIPES.items() if recipe.depth_steps})
 """
 # A program and a verb, and the flags that are added to the shown command unless it has them.
 ADDED: dict[str, dict[str, str]] = {
