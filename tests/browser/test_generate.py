@@ -78,8 +78,7 @@ HAVE_GROWN = """([least, all, state = "writing"]) => {
 
 
 def test_text_grows_in_four_cards_at_the_same_time(open_tab, hold):
-    page = open_tab()
-    set_number(page, "Length", 2000)
+    page = open_tab("?length=2000")
     hold.write_text("50")
     page.locator("#prompt textarea").fill("The history of")
     page.locator("#go").click()
@@ -87,6 +86,7 @@ def test_text_grows_in_four_cards_at_the_same_time(open_tab, hold):
         page.wait_for_function(HAVE_GROWN, arg=[count // 2, 2000])  # a character has up to four bytes
         expect(page.locator("#cards .state.writing")).to_have_count(4)
         hold.write_text(then)
+    expect(page.locator("#cards .state.finished")).to_have_count(4)
     assert [len(each) for each in finished(page)] == [2000] * 4
     expect(page.locator("#cards .card-foot").first).to_contain_text(
         re.compile(r"finished.*B/s.*first byte.*2,000 bytes")
